@@ -101,7 +101,7 @@ template <class Parse>
       auto value = parse(part);
       if (!value) return error_of(value);
       if (std::find(list.begin(), list.end(), *value) != list.end()) {
-        return bad_input(fmt::format("{} given twice: expected each number once", part));
+        return bad_input(fmt::format("{} given twice: expected each once", part));
       }
       list.push_back(std::move(*value));
     }
@@ -153,8 +153,6 @@ void add_machines(CLI::App& root, Session& session);
 void add_probe(CLI::App& root, Session& session);
 void add_tune(CLI::App& root, Session& session);
 void add_run(CLI::App& root, Session& session);
-void add_holdout(CLI::App& root, Session& session);
-void add_predict(CLI::App& root, Session& session);
 void add_query(CLI::App& root, Session& session);
 void add_advise(CLI::App& root, Session& session);
 void add_evaluate(CLI::App& root, Session& session);

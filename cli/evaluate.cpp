@@ -9,11 +9,10 @@
 #include <spdlog/spdlog.h>
 
 #include "cli/command.hpp"
+#include "cli/evaluate_held_out.hpp"
 #include "cli/evaluate_untuned.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/machine_flags.hpp"
 #include "cli/origin.hpp"
-#include "cli/problem_flags.hpp"
 #include "cli/progress.hpp"
 #include "core/statistics.hpp"
 #include "core/work.hpp"
@@ -32,6 +31,7 @@ struct EvaluateFlags {
   int again = 0;
   bool leave_one_out = false;
   int untuned = 0;
+  HeldOutFlags held_out{};
 };
 
 /// The median of the paired ratio to `sequential` for each result; NaN where it is not valid.
@@ -199,15 +199,20 @@ int untuned(const EvaluateFlags& flags) {
 }
 
 int evaluate(const EvaluateFlags& flags, const Session& /*session*/) {
-  if (!flags.platform.empty() && (flags.again > 0 || flags.untuned > 0)) {
-    throw Failure(
-        ErrorKind::bad_input,
-        "--platform: not beside --again or --untuned, which judge the platform of --machine");
+  const bool measures = flags.again > 0 || flags.untuned > 0 || flags.held_out.collectives;
+  if (!flags.platform.empty() && measures) {
+    throw Failure(ErrorKind::bad_input,
+                  "--platform: not beside --again, --untuned or --held-out, which judge the "
+                  "platform of --machine");
+  }
+  if (flags.held_out.collectives) {
+    return evaluate_held_out(flags.held_out, flags.machine, flags.database, flags.common);
   }
   if (flags.again > 0) return run_again(flags);
   if (flags.untuned > 0) return untuned(flags);
   if (flags.machine.name != MachineFlags{}.name) {
-    throw Failure(ErrorKind::bad_input, "--machine: expected only beside --again N or --untuned N");
+    throw Failure(ErrorKind::bad_input,
+                  "--machine: expected only beside --again, --untuned or --held-out");
   }
   const Store store(flags.database, Access::read);
   const PlatformId platform = value_or_throw(store.platform(flags.platform)).id;
@@ -237,8 +242,7 @@ void add_evaluate(CLI::App& root, Session& session) {
       ->type_name("N");
   add_parsed(*command, "--again", flags->again, whole_number(0, 1000),
              "Run the picks and the N fastest of each problem once more, side by side, on the "
-             "machine that "
-             "was tuned, and judge by that; nothing is stored (0)")
+             "machine that was tuned, and judge by that; nothing is stored (0)")
       ->type_name("N");
   command->add_flag("--leave-one-out", flags->leave_one_out,
                     "Judge today's models instead of the stored predictions: each problem is "
@@ -247,6 +251,7 @@ void add_evaluate(CLI::App& root, Session& session) {
              "Draw N problems between and around the tuned ones, and run the answer for each "
              "beside sequential and beside a short tuning; nothing is stored (0)")
       ->type_name("N");
+  add_held_out_flags(*command, flags->held_out);
   add_machine_flags(*command, flags->machine);
   on_parsed(*command, session, flags, evaluate);
 }

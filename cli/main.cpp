@@ -96,8 +96,8 @@ bool asks_nothing(const CLI::App& app, const CLI::ParseError& error) {
 /// Headings of the help, by what people come for.
 void group_commands(CLI::App& app) {
   for (const auto& [heading, names] : std::vector<std::pair<const char*, std::vector<const char*>>>{
-           {"Measure", {"machines", "probe", "tune", "run", "holdout"}},
-           {"Ask", {"query", "predict", "report", "evaluate"}},
+           {"Measure", {"machines", "probe", "tune", "run"}},
+           {"Ask", {"query", "report", "evaluate"}},
            {"Plan", {"advise", "step", "sequences", "whatif"}},
            {"Keep", {"status", "db", "kernels", "cache"}}}) {
     for (const char* name : names) app.get_subcommand(name)->group(heading);
@@ -139,8 +139,6 @@ int run(int argc, char** argv) {
   add_probe(app, session);
   add_tune(app, session);
   add_run(app, session);
-  add_holdout(app, session);
-  add_predict(app, session);
   add_query(app, session);
   add_advise(app, session);
   add_evaluate(app, session);

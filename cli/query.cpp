@@ -1,10 +1,13 @@
 // overlaptune query: prints the best known config of one problem.
 
 #include <limits>
+#include <optional>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/explanation_output.hpp"
 #include "cli/origin.hpp"
 #include "cli/problem_flags.hpp"
 #include "cli/question.hpp"
@@ -17,6 +20,8 @@ struct QueryFlags {
   CommonFlags common{};
   QuestionFlags question{};
   Terms terms{};
+  bool explain = false;
+  std::string trace{};
 };
 
 std::string time_text(const std::optional<Microseconds>& time) {
@@ -26,17 +31,27 @@ std::string time_text(const std::optional<Microseconds>& time) {
 int query(const QueryFlags& flags, const Session& /*session*/) {
   Question question(flags.question);
   const Answer answer = question.answer(flags.terms);
+  std::optional<Explanation> explanation;
+  if (flags.explain) {
+    explanation = explain(question.model(), question.problem(), question.launch());
+  }
+  if (explanation && !flags.trace.empty()) {
+    write_file(flags.trace, trace_of(*explanation, question));
+  }
   if (flags.common.json) {
-    print_json(question.document(answer));
+    OrderedJson document = question.document(answer);
+    if (explanation) document["explanation"] = document_of(*explanation);
+    print_json(document);
   } else {
     const auto ring = question.nccl_ring(answer);
-    const std::string text = fmt::format(
+    std::string text = fmt::format(
         "{}: {}\n{}\npredicted {}, measured {}, sequential {}{}{}\n"
         "NVLink multicast: {}\n",
         to_string(answer.source), answer.reason, to_string(answer.config),
         time_text(answer.predicted), time_text(answer.measured), time_text(answer.baseline),
         ring ? fmt::format(", GEMM and NCCL's ring {}", time_text(ring)) : "",
         simulated_mark(question.platform()), question.multicast(answer));
+    if (explanation) text += "\n" + in_words(*explanation, question);
     print(with_assumptions(text, question.assumptions()));
   }
   return kDone;
@@ -58,6 +73,14 @@ void add_query(CLI::App& root, Session& session) {
              whole_number(0, std::numeric_limits<int>::max()),
              "SMs that plans leave free (default: none)")
       ->type_name("N");
+  auto* explain = command->add_flag(
+      "--explain", flags->explain,
+      "Also the best config of all under the model alone, its timeline, and why it won");
+  command
+      ->add_option("--trace", flags->trace,
+                   "Chrome trace of that timeline to write, for ui.perfetto.dev")
+      ->type_name("FILE")
+      ->needs(explain);
   on_parsed(*command, session, flags, query);
 }
 

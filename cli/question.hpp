@@ -1,5 +1,5 @@
 #pragma once
-// The question of `query` and `predict`: one problem on one stored platform.
+// The question of `query`: one problem on one stored platform.
 
 #include "cli/problem_flags.hpp"
 #include "db/store.hpp"

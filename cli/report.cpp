@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <sstream>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -168,19 +167,6 @@ int report(const ReportFlags& flags, const Session& /*session*/) {
   return kDone;
 }
 
-/// `winners,means`. Error: an unknown part; it names the known ones.
-Expected<std::vector<Section>> sections(const std::string& text) {
-  std::vector<Section> list;
-  std::istringstream stream(text);
-  for (std::string name; std::getline(stream, name, ',');) {
-    const auto section = parse_name<Section>(name);
-    if (!section) return error_of(section);
-    list.push_back(*section);
-  }
-  if (list.empty()) return bad_input("expected parts of the report: winners,means");
-  return list;
-}
-
 /// `3%` or `3`, as the fraction 0.03.
 Expected<double> percent(const std::string& text) {
   const std::string digits = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
@@ -212,7 +198,7 @@ void add_report(CLI::App& root, Session& session) {
                    "File to write instead of standard output. With csv it may be a folder, which "
                    "gets a file for each table; a folder to be made ends with /")
       ->type_name("FILE");
-  add_parsed(*command, "--only", flags->only, sections,
+  add_parsed(*command, "--only", flags->only, list_of(parse_name<Section>),
              "Parts of the report, separated by commas: winners, means, error, regret, "
              "comparison, failures, conditions, peers, probes (all; md: all but probes)")
       ->type_name("PARTS");

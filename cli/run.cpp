@@ -10,11 +10,9 @@
 #include "cli/machine_flags.hpp"
 #include "cli/origin.hpp"
 #include "cli/problem_flags.hpp"
-#include "cli/timelines.hpp"
 #include "core/busy.hpp"
 #include "core/statistics.hpp"
 #include "reports/json.hpp"
-#include "reports/timeline_figure.hpp"
 #include "reports/trace.hpp"
 
 namespace overlaptune::cli {
@@ -32,7 +30,6 @@ struct RunFlags {
   Launch launch = Launch::graph;
   int repetitions = RunOptions{}.repetitions;
   std::string trace{};
-  std::string svg{};
 };
 
 struct Outcome {
@@ -93,12 +90,6 @@ std::optional<TracedRun> traced(const Problem& problem, const Config& config,
   return run.activities.empty() ? std::nullopt : std::optional(std::move(run));
 }
 
-/// On GPUs a timeline takes one more repetition, with a tracer. A simulated machine knows it.
-bool wants_timeline(const RunFlags& flags, const Platform& platform) {
-  return !flags.trace.empty() || !flags.svg.empty() ||
-         (is_simulated(platform) && !flags.common.json);
-}
-
 Outcome measure(const RunFlags& flags) {
   const auto machine = open(flags.machine, flags.common);
   Outcome outcome{.platform = machine->platform()};
@@ -109,11 +100,10 @@ Outcome measure(const RunFlags& flags) {
   warn_if_simulated(flags.machine, *machine);
   std::vector<Config> configs{Config{}};
   if (outcome.config != configs.front()) configs.push_back(outcome.config);
-  auto results =
-      value_or_throw(machine->run(flags.problem, configs,
-                                  {.launch = flags.launch,
-                                   .repetitions = flags.repetitions,
-                                   .timeline = wants_timeline(flags, outcome.platform)}));
+  auto results = value_or_throw(machine->run(flags.problem, configs,
+                                             {.launch = flags.launch,
+                                              .repetitions = flags.repetitions,
+                                              .timeline = !flags.trace.empty()}));
   outcome.sequential = results.front();
   outcome.result = std::move(results.back());
   outcome.speedups = paired_speedups(outcome.sequential, outcome.result);
@@ -183,8 +173,7 @@ Table times_table(const Outcome& outcome) {
   return table;
 }
 
-std::string text(const RunFlags& flags, const Outcome& outcome,
-                 const std::optional<Figure>& drawn) {
+std::string text(const RunFlags& flags, const Outcome& outcome) {
   std::string text =
       fmt::format("{} on {}, {} launch\n{}\n{}", to_string(flags.problem),
                   full_name(outcome.platform), to_string(flags.launch), to_string(outcome.config),
@@ -194,7 +183,6 @@ std::string text(const RunFlags& flags, const Outcome& outcome,
                         quantile(outcome.speedups, 0.5), quantile(outcome.speedups, 0.1),
                         quantile(outcome.speedups, 0.9), simulated_mark(outcome.platform));
   }
-  if (drawn) text += "\n" + blocks(*drawn, outcome.platform) + "\n";
   if (!outcome.traced()) return text;
   const BusyTimes times = busy(outcome.traces.front().activities).mean;
   const auto overlapped = overlap_fraction(times);
@@ -204,23 +192,6 @@ std::string text(const RunFlags& flags, const Outcome& outcome,
                     times.gemm.count(), times.collective.count(), times.both.count(),
                     overlapped ? fmt::format(" ({:.0f} % of the shorter)", 100 * *overlapped) : "",
                     times.exposed.count(), simulated_mark(outcome.platform), flags.trace);
-}
-
-/// The figure; none where the machine gives no timeline.
-std::optional<Figure> figure(const RunFlags& flags, const Outcome& outcome) {
-  std::vector<ShownRun> runs;
-  const auto add = [&](const Config& config, const RunResult& result) {
-    const auto summary = summary_of(result);
-    if (result.verdict != Verdict::valid || !summary || !result.timeline) return;
-    runs.push_back({to_string(config), summary->median, *result.timeline});
-  };
-  add(outcome.config, outcome.result);
-  if (runs.empty()) return std::nullopt;
-  if (outcome.config != Config{}) add(Config{}, outcome.sequential);
-  return timeline_figure(
-      flags.problem,
-      {.platform = outcome.platform, .launch = flags.launch, .source = "the median repetition"},
-      runs);
 }
 
 int run(const RunFlags& given, const Session& /*session*/) {
@@ -233,14 +204,12 @@ int run(const RunFlags& given, const Session& /*session*/) {
                chrome_trace(outcome.traces,
                             trace_title(flags.problem, outcome.platform, outcome.config, "run")));
   }
-  const auto drawn = figure(flags, outcome);
-  if (drawn && !flags.svg.empty()) write_file(flags.svg, to_svg(*drawn));
   if (flags.common.json) {
     OrderedJson json = document(flags, outcome);
     add_assumptions(json, asked.assumptions);
     print_json(json);
   } else {
-    print(with_assumptions(text(flags, outcome, drawn), asked.assumptions));
+    print(with_assumptions(text(flags, outcome), asked.assumptions));
   }
   if (outcome.result.verdict != Verdict::valid) {
     throw Failure(ErrorKind::nothing_validated,
@@ -253,13 +222,6 @@ int run(const RunFlags& given, const Session& /*session*/) {
         fmt::format("--trace {}: not written: {} does not tell what its GPUs do (on GPUs: "
                     "is CUPTI installed?): run without --trace",
                     flags.trace, full_name(outcome.platform)));
-  }
-  if (!flags.svg.empty() && !drawn) {
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("--svg {}: not written: {} does not tell when wave groups are ready: "
-                              "run with --trace, or draw the prediction by `overlaptune predict "
-                              "--svg`",
-                              flags.svg, full_name(outcome.platform)));
   }
   return kDone;
 }
@@ -292,8 +254,6 @@ void add_run(CLI::App& root, Session& session) {
              "Timed repetitions of each (9)")
       ->type_name("N");
   command->add_option("--trace", flags->trace, "Chrome trace to write, for ui.perfetto.dev")
-      ->type_name("FILE");
-  command->add_option("--svg", flags->svg, "SVG file to write: the timeline and that of sequential")
       ->type_name("FILE");
   on_parsed(*command, session, flags, run);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <vector>
 
@@ -21,14 +22,17 @@ double quantile_of_sorted(std::span<const double> sorted, double q) {
 
 /// The probability that a value of Student's distribution lies within -t..t.
 double student_within(double t, int freedom) {
-  const double cos2 = freedom / (freedom + t * t);  // of the angle arctan(t / sqrt(freedom))
-  double term = 1;
+  const bool odd = freedom % 2 != 0;
+  const double angle = std::atan(t / std::sqrt(freedom));
+  const double cos2 = std::cos(angle) * std::cos(angle);
+  double term = odd ? std::cos(angle) : 1;
   double sum = 0;
-  for (int i = 0; i < freedom / 2; ++i) {
+  for (int i = odd ? 3 : 2; i <= freedom; i += 2) {
     sum += term;
-    term *= cos2 * (2 * i + 1) / (2 * i + 2);
+    term *= cos2 * (i - 1) / i;
   }
-  return std::sqrt(1 - cos2) * sum;
+  sum *= std::sin(angle);
+  return odd ? 2 * std::numbers::inv_pi * (angle + sum) : sum;
 }
 
 }  // namespace

@@ -24,8 +24,8 @@ struct Summary {
 /// Geometric mean of positive samples; NaN for none.
 [[nodiscard]] double geometric_mean(std::span<const double> samples);
 
-/// Quantile q in (0.5, 1) of Student's distribution with an even number of degrees of freedom
-/// (Abramowitz and Stegun, 26.7.4).
+/// Quantile q in (0.5, 1) of Student's distribution with at least one degree of freedom
+/// (Abramowitz and Stegun, 26.7.3 and 26.7.4).
 [[nodiscard]] double student_quantile(double q, int freedom);
 
 [[nodiscard]] Summary summarize(std::span<const Microseconds> samples);

@@ -3,6 +3,7 @@
 // send; and how the rows of a problem are cut into chunks. Model, simulator and run library rely on
 // the same rules. There are no times here.
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -39,6 +40,9 @@ struct TileOrder {
   /// Rows of swizzle group `index`, over all blocks.
   [[nodiscard]] std::int64_t rows(std::int64_t index) const;
 };
+
+/// Heights of swizzle groups, in row panels, that searches try and probes measure.
+inline constexpr std::array<int, 5> kTriedRasters{1, 2, 4, 8, 16};
 
 [[nodiscard]] TileOrder tile_order(const Problem& problem, const Tile& tile, int raster);
 

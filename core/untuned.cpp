@@ -36,7 +36,7 @@ std::vector<std::string> ways_of(const StrategyTraits& traits) {
   const std::string strategy(to_string(traits.strategy));
   std::vector<std::string> ways;
   const Config config = default_config(traits.strategy);
-  with_field<field::Transport>(config, [&]<class Value>(const Value&) {
+  with_field<config_field::Transport>(config, [&]<class Value>(const Value&) {
     for (const auto& [value, name] : NamesOf<Value>::all) {
       if (has(traits, value)) ways.push_back(fmt::format("{}/{}", strategy, name));
     }
@@ -49,7 +49,7 @@ std::vector<std::string> ways_of(const StrategyTraits& traits) {
 Expected<void> set_transport(Config& config, std::string_view name) {
   const StrategyTraits& traits = traits_of(strategy_of(config));
   bool is_set = false;
-  with_field<field::Transport>(config, [&]<class Value>(Value& value) {
+  with_field<config_field::Transport>(config, [&]<class Value>(Value& value) {
     const auto found = find_name<Value>(name);
     is_set = found && has(traits, *found);
     if (is_set) value = *found;
@@ -112,9 +112,9 @@ Expected<Config> untuned_config(const Problem& problem, std::string_view way) {
     // Peers' memory needs no communicator of its own, and no setting of NCCL's.
     if (auto set = set_transport(config, "peer_access"); !set) return error_of(set);
   }
-  with_field<field::Tile>(config, [](Tile& tile) { tile = kTile; });
-  with_field<field::Raster>(config, [](int& raster) { raster = kRaster; });
-  with_field<field::Chunks>(config, [&](int& chunks) {
+  with_field<config_field::Tile>(config, [](Tile& tile) { tile = kTile; });
+  with_field<config_field::Raster>(config, [](int& raster) { raster = kRaster; });
+  with_field<config_field::Chunks>(config, [&](int& chunks) {
     const std::int64_t rows = problem.m / row_blocks(problem);
     chunks = static_cast<int>(std::clamp<std::int64_t>(rows, 1, kChunks));
   });
@@ -126,8 +126,8 @@ Expected<Config> untuned_config(const Problem& problem, std::string_view way) {
   // Collectives of NCCL beside a generated GEMM begin late unless SMs are left to them. Elsewhere 0
   // is usual, if it is allowed.
   const bool has_collective_beside = is_generated && is_nccls(transport_of(config));
-  with_field<field::CommCtas>(config, [&](int& ctas) { ctas = has_collective_beside ? kCtas : 0; });
-  if (!check(config)) with_field<field::CommCtas>(config, [](int& ctas) { ctas = kCtas; });
+  with_field<config_field::CommCtas>(config, [&](int& ctas) { ctas = has_collective_beside ? kCtas : 0; });
+  if (!check(config)) with_field<config_field::CommCtas>(config, [](int& ctas) { ctas = kCtas; });
   if (auto able = check(problem, config, {}); !able) return error_of(able);
   return config;
 }

@@ -2,11 +2,11 @@
 
 #include <cerrno>
 #include <fstream>
-#include <thread>
 
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include "core/patience.hpp"
 #include "db/file_header.hpp"
 #include "db/uri.hpp"
 
@@ -67,12 +67,12 @@ void check_journal(Connection& connection) {
 FileLock::FileLock(const fs::path& file, std::chrono::milliseconds patience, WithoutLocks without)
     : connection_(file, uri(file, "mode=ro"), SQLite::OPEN_READONLY) {
   constexpr auto kPause = std::chrono::milliseconds(5);
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  Lock lock = lock_of(connection_);
-  for (; lock == Lock::busy; lock = lock_of(connection_)) {
-    if (std::chrono::steady_clock::now() >= deadline) throw locked(file);
-    std::this_thread::sleep_for(kPause);
-  }
+  Lock lock = Lock::busy;
+  const auto tried = [&] {
+    lock = lock_of(connection_);
+    return lock != Lock::busy;
+  };
+  if (!comes_true(tried, patience, kPause)) throw locked(file);
   if (lock == Lock::none_here && without == WithoutLocks::fails) throw no_locks(file);
   try {
     check_journal(connection_);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include "core/patience.hpp"
 #include "db/create.hpp"
 #include "db/file_header.hpp"
 #include "db/file_lock.hpp"
@@ -153,13 +154,12 @@ void use_log(Connection& connection) {
   connection.execute("PRAGMA journal_mode = MEMORY");
   constexpr auto kPause = milliseconds(5);
   sqlite3* handle = connection.database().getHandle();
-  const auto deadline = std::chrono::steady_clock::now() + kWriterPatience;
   connection.database().setBusyTimeout(static_cast<int>(kPause.count()));
-  while ((sqlite3_exec(handle, "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr) & 0xff) ==
-         SQLITE_BUSY) {
-    if (std::chrono::steady_clock::now() >= deadline) throw locked(connection.file());
-    std::this_thread::sleep_for(kPause);
-  }
+  const auto tried = [handle] {
+    constexpr const char* kWal = "PRAGMA journal_mode = WAL";
+    return (sqlite3_exec(handle, kWal, nullptr, nullptr, nullptr) & 0xff) != SQLITE_BUSY;
+  };
+  if (!comes_true(tried, kWriterPatience, kPause)) throw locked(connection.file());
   connection.database().setBusyTimeout(static_cast<int>(kWriterPatience.count()));
   connection.execute("PRAGMA journal_mode = WAL");  // nothing is left to do, or it tells its error
 }

@@ -14,7 +14,6 @@ namespace {
 
 using namespace signaled;
 
-constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
 /// Most row panels in a column of a swizzle group: a column must fit a wave, and a wave group must
 /// hold at least one column.
 constexpr int kMostPanels = 32;
@@ -25,7 +24,7 @@ std::vector<Walk> walks(const GpuLimits& limits, const Problem& problem, int sms
   std::vector<Walk> list;
   for (const Tile& tile : promising_tiles(limits, problem)) {
     if (space == Space::subset && !in_subset(tile, problem, sms, limits)) continue;
-    for (const int raster : kRasters) {
+    for (const int raster : kTriedRasters) {
       const TileOrder order = tile_order(problem, tile, raster);
       if (raster > 1 &&
           (order.column_tiles(0) > kMostPanels || raster > order.panels_per_block())) {

@@ -11,19 +11,6 @@
 namespace overlaptune {
 namespace {
 
-/// The tiles as the model of a GEMM knows them: as one row block, so that a swizzle group has the
-/// panels that run together. Row blocks that end within a tile stay apart.
-TileOrder walked(const TileOrder& order) {
-  TileOrder all = order;
-  if (all.block_rows % all.block_m == 0) {
-    all.block_rows *= all.blocks;
-    all.blocks = 1;
-  } else {
-    all.raster = std::max(1, all.raster / all.blocks);
-  }
-  return all;
-}
-
 /// What a wave loses whose tiles are all of peers, or all own ones. From 2 H100: K = 3584,
 /// groups of one wave and of more.
 constexpr double kApart = 0.015;
@@ -122,7 +109,7 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
   const GemmModel& model = *setting.gemms->generated;
   const TileOrder order = tile_order(problem, tile, raster);
   const int sms = parts.platform.sms;
-  const GemmWork work = model.work(tile, walked(order), problem.k, sms);
+  const GemmWork work = model.work(tile, walked_together(order), problem.k, sms);
   const auto tiles = static_cast<double>(order.tiles());
   const bool adds_up = traits_of(problem.op).sums;
   const double whole_tile =

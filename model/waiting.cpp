@@ -17,22 +17,6 @@ using waiting::arrivals_of;
 
 namespace {
 
-constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
-
-/// The tiles as the model of a GEMM knows them: as one row block, so that a swizzle group has the
-/// panels that run together. Where row blocks end within a tile, they stay apart, and a swizzle
-/// group has about as many panels.
-TileOrder walked(const ArrivalOrder& order) {
-  TileOrder all = order.block;
-  if (all.block_rows % all.block_m == 0) {
-    all.block_rows *= order.blocks;
-  } else {
-    all.blocks = order.blocks;
-    all.raster = std::max(1, all.raster / order.blocks);
-  }
-  return all;
-}
-
 /// A generated GEMM beside the arrivals, at the clock that it will run at.
 struct WaitingGemm {
   double tile_time = 0;
@@ -50,7 +34,9 @@ WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arr
                     const Tile& tile, const ArrivalOrder& order) {
   const GemmModel& model = *arrivals.gemms->generated;
   const int sms = parts.platform.sms - arrivals.way.comm_ctas;
-  const GemmWork work = model.work(tile, walked(order), problem.k, sms);
+  TileOrder tiles = order.block;
+  tiles.blocks = order.blocks;
+  const GemmWork work = model.work(tile, walked_together(tiles), problem.k, sms);
   const double slowdown =
       std::clamp(arrivals.slowdown.gemm * arrivals.feed.gemm_factor(work, model.constants()), 1.0,
                  kLargestGemmSlowdown);
@@ -229,7 +215,7 @@ void ModelOf<Waiting>::search(const Model::Parts& parts, const Problem& problem,
     if (space == Space::subset && !in_subset(tile, parts.limits, problem.elements)) continue;
     const std::int64_t panels = arrival_order(problem, tile, 1).block.panels_per_block();
     for (const Arrivals& arrivals : ways) {
-      for (const int raster : kRasters) {
+      for (const int raster : kTriedRasters) {
         if (raster > 1 && raster > panels) break;
         list.push_back(combination_of(parts, problem, launch, arrivals, tile, raster));
       }

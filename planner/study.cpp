@@ -66,17 +66,6 @@ void summarize(Study& study) {
   study.bucket_error_max = *std::max_element(errors.begin(), errors.end());
 }
 
-/// The 97.5 % quantile of Student's t, to 0.01 from 5 degrees of freedom on (Cornish and Fisher
-/// 1937).
-double student(double freedom) {
-  constexpr double z = 1.959964;
-  const double square = z * z;
-  const double first = (square + 1) * z / 4;
-  const double second = ((5 * square + 16) * square + 3) * z / 96;
-  const double third = (((3 * square + 19) * square + 17) * square - 15) * z / 384;
-  return z + (first + (second + third / freedom) / freedom) / freedom;
-}
-
 }  // namespace
 
 Interval interval_of(const std::vector<double>& samples) {
@@ -85,7 +74,8 @@ Interval interval_of(const std::vector<double>& samples) {
   double squares = 0;
   for (const double sample : samples) squares += (sample - middle) * (sample - middle);
   const auto count = static_cast<double>(samples.size());
-  const double error = student(count - 1) * std::sqrt(squares / (count - 1) / count);
+  const double error = student_quantile(0.975, static_cast<int>(samples.size()) - 1) *
+                       std::sqrt(squares / (count - 1) / count);
   return {middle, middle - error, middle + error};
 }
 

@@ -10,6 +10,7 @@
 #include "core/capabilities.hpp"
 #include "core/gpu.hpp"
 #include "core/nodes.hpp"
+#include "core/tiling.hpp"
 #include "probes/link_sizes.hpp"
 #include "probes/probes.hpp"
 #include "probes/sustained.hpp"
@@ -18,7 +19,6 @@ namespace overlaptune {
 namespace {
 
 constexpr std::array<int, 8> kCommCtas{2, 4, 6, 8, 12, 16, 24, 32};
-constexpr std::array<int, 5> kRasters{1, 2, 4, 8, 16};
 constexpr std::int64_t kLeastBytes = std::int64_t{4} << 10;
 
 /// Element `i` of the van der Corput sequence in `base`: evenly spread over [0, 1), whatever the
@@ -184,7 +184,7 @@ void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDe
   for (std::uint64_t i = 0; i < count; ++i) {
     GemmProbe probe = gemm_shape(i + 1000, kLeastRows, elements);
     probe.tile = pick(halton(i, 13), pick(std::sqrt(halton(i, 11)), shapes));
-    probe.raster = pick(halton(i, 17), kRasters);
+    probe.raster = pick(halton(i, 17), kTriedRasters);
     probe.sms = sms_of(halton(i, 7), platform);
     plan.emplace_back(probe);
   }
@@ -203,7 +203,7 @@ void add_misaligned_gemms(std::vector<Probe>& plan, const Platform& platform, Pr
                     .k = log_uniform(halton(i, 5), 512, 8192, sector) + sector / 2,
                     .elements = elements};
     probe.tile = pick(halton(i, 13), pick(std::sqrt(halton(i, 11)), shapes));
-    probe.raster = pick(halton(i, 17), kRasters);
+    probe.raster = pick(halton(i, 17), kTriedRasters);
     probe.sms = sms_of(halton(i, 7), platform);
     plan.emplace_back(probe);
   }
@@ -221,7 +221,7 @@ void add_transposed_gemms(std::vector<Probe>& plan, const Platform& platform, Pr
                     .k = log_uniform(halton(i, 5), 512, 16384, k_multiple(elements)),
                     .elements = elements};
     probe.tile = pick(halton(i, 13), pick(std::sqrt(halton(i, 11)), shapes));
-    probe.raster = pick(halton(i, 17), kRasters);
+    probe.raster = pick(halton(i, 17), kTriedRasters);
     probe.sms = sms_of(halton(i, 7), platform);
     plan.emplace_back(probe);
   }

@@ -163,6 +163,12 @@ std::string chrome_trace(std::span<const TracedRun> runs, std::string_view title
   return document.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
+std::string trace_title(const Problem& problem, const Platform& platform, const Config& config,
+                        std::string_view source) {
+  return fmt::format("{} on {}, {}: {}", to_string(problem), full_name(platform), source,
+                     to_string(config));
+}
+
 OrderedJson json_of(const BusyTimes& times) {
   return {
       {"gemm_us", times.gemm.count()},   {"collective_us", times.collective.count()},

@@ -9,6 +9,7 @@
 #include "core/activity.hpp"
 #include "core/busy.hpp"
 #include "core/group_sizes.hpp"
+#include "core/platform.hpp"
 #include "core/timeline.hpp"
 #include "reports/table.hpp"
 
@@ -33,6 +34,10 @@ struct TracedRun {
 /// to further threads. Where a rank has a collective for each group, each has the group, its bytes,
 /// tiles and CTAs as arguments; a single one has the sums. An instant marks when a group is ready.
 [[nodiscard]] std::string chrome_trace(std::span<const TracedRun> runs, std::string_view title);
+
+/// "gemm_all_reduce:… on sim:h200-nvlink-x8, predicted: chunked …"
+[[nodiscard]] std::string trace_title(const Problem& problem, const Platform& platform,
+                                      const Config& config, std::string_view source);
 
 /// `gemm_us`, `collective_us`, `both_us`, `exposed_us`, `total_us`, `overlap_fraction`.
 [[nodiscard]] OrderedJson json_of(const BusyTimes& times);

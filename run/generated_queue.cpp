@@ -27,17 +27,6 @@ double pushes_a_tile(const QueuedKernel& kernel, std::int64_t k, double share_by
   return tile / kFlopsAnSm / (share_bytes / kBytesACta);
 }
 
-/// Whether clusters go on by equal steps where all are there. Else whoever is free takes the next
-/// item: faster by 1 to 4 % where clusters wait for different times, for tiles of the peers that
-/// are to be added, and have many items over which that evens out; slower by 2 % with 16 items each
-/// on 4 GPUs (docs/results/kernels.md, "Homes").
-bool goes_on_by_steps(const GeneratedOperands& operands, const QueuedItems& items,
-                      unsigned clusters) {
-  constexpr std::int64_t kMany = 24;
-  const bool waits = operands.stores && operands.stores->adds && operands.stores->own_later;
-  return !waits || items.all < kMany * clusters;
-}
-
 }  // namespace
 
 QueuedItems queued_items(const QueuedKernel& kernel, const GeneratedOperands& operands,
@@ -69,6 +58,13 @@ QueuedItems queued_items(const QueuedKernel& kernel, const GeneratedOperands& op
   items.all += items.order.pushes;
   items.homes = items.order.position_of_tile(items.homes);
   return items;
+}
+
+bool goes_on_by_steps(const GeneratedOperands& operands, const QueuedItems& items,
+                      unsigned clusters) {
+  constexpr std::int64_t kMany = 24;
+  const bool waits = operands.stores && operands.stores->adds && operands.stores->own_later;
+  return !waits || items.all < kMany * clusters;
 }
 
 device::Run run_of(const GeneratedOperands& operands, const QueuedItems& items, unsigned clusters) {

@@ -28,6 +28,13 @@ struct QueuedItems {
                                        const GeneratedOperands& operands, std::int64_t tiles,
                                        int sms);
 
+/// Whether clusters go on by equal steps where all are there. Else whoever is free takes the next
+/// item: faster by 1 to 4 % where clusters wait for different times, for tiles of the peers that
+/// are to be added, and have many items over which that evens out; slower by 2 % with 16 items each
+/// on 4 GPUs (docs/results/kernels.md, "Homes").
+[[nodiscard]] bool goes_on_by_steps(const GeneratedOperands& operands, const QueuedItems& items,
+                                    unsigned clusters);
+
 /// The run of a launch of `clusters` clusters.
 [[nodiscard]] kernels::device::Run run_of(const GeneratedOperands& operands,
                                           const QueuedItems& items, unsigned clusters);

@@ -1,10 +1,9 @@
 #include "run/patience.hpp"
 
-#include <thread>
-
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/patience.hpp"
 #include "run/check.hpp"
 
 namespace overlaptune::run {
@@ -19,16 +18,11 @@ bool is_success(cudaError_t state) {
 
 void wait_until(const std::function<bool()>& ended, std::chrono::milliseconds limit,
                 const char* what) {
-  const auto deadline = std::chrono::steady_clock::now() + limit;
-  while (!ended()) {
-    if (std::chrono::steady_clock::now() > deadline) {
-      throw Failure(ErrorKind::machine_unavailable,
-                    fmt::format("{}: not ended after {} s: a rank did not come, or came with "
-                                "another request; end the process",
-                                what, static_cast<double>(limit.count()) / 1e3));
-    }
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
-  }
+  if (comes_true(ended, limit, std::chrono::microseconds(100))) return;
+  throw Failure(ErrorKind::machine_unavailable,
+                fmt::format("{}: not ended after {} s: a rank did not come, or came with "
+                            "another request; end the process",
+                            what, static_cast<double>(limit.count()) / 1e3));
 }
 
 bool has_ended(cudaStream_t stream) {

@@ -1,6 +1,6 @@
 #pragma once
 // `peer_store`: one generated GEMM on all SMs, which stores each tile at the rank that owns it
-// (core/store_order.hpp, kernels/device/peer_store.cu). There is a gate in front of it, and no
+// (core/store_order.hpp, kernels/device/at_ranks.cuh). There is a gate in front of it, and no
 // collective.
 
 #include "run/strategy_runner.hpp"

@@ -188,10 +188,10 @@ TEST_F(Advise, plain_tp_adds_up_the_rows_of_experts_once) {
 TEST_F(Advise, plain_gemms_have_the_time_of_the_gemm_alone) {
   const auto plain = by_product(
       advice("--model small.json --tokens 4k --tp 4 --sequence-parallel no").at("passes").at(0));
-  const json predicted = tool::json(
-      *folder,
-      "predict --db f.db --op all_gather_gemm --m 4k --n 2048 --k 1024 --dtype bf16 --ranks 4");
-  for (const json& other : predicted.at("alternatives")) {
+  const json predicted = tool::json(*folder,
+                                    "query --explain --db f.db --op all_gather_gemm --m 4k --n "
+                                    "2048 --k 1024 --dtype bf16 --ranks 4");
+  for (const json& other : predicted.at("explanation").at("alternatives")) {
     if (other.at("config").at("strategy") != "sequential") continue;
     const double alone = other.at("gemm_alone_us");
     EXPECT_GE(plain.at("gate_up").at("overlapped_us"), alone);  // with the launch of a graph

@@ -244,7 +244,8 @@ TEST(BadInput, a_platform_is_named_not_its_fingerprint) {
   Platform stored{.machine = "sim", .name = "h200-nvlink-x8", .gpu_count = 8, .sms = 7};
   { Store(folder / "f.db", Access::create).add_platform(stored); }
   const std::string machine = " --db f.db --machine sim:";
-  for (const std::string command : {"holdout", "evaluate --again 1", "evaluate --untuned 1"}) {
+  for (const std::string command :
+       {"evaluate --held-out 1", "evaluate --again 1", "evaluate --untuned 1"}) {
     const tool::Outcome other = tool::run(folder, command + machine + "rtx4090-pcie-x4");
     EXPECT_EQ(other.status, 2);
     EXPECT_THAT(other.err,
@@ -294,9 +295,9 @@ TEST(BadInput, databases) {
   const std::string junk(5000, 'x');
   folder.write("junk.db", junk);
   for (const std::string& command :
-       {"query --db DB" + question, "predict --db DB" + question, std::string("evaluate --db DB"),
-        std::string("report --db DB"), std::string("db info --db DB"),
-        std::string("db check --db DB"), std::string("db export --db DB")}) {
+       {"query --db DB" + question, std::string("evaluate --db DB"), std::string("report --db DB"),
+        std::string("db info --db DB"), std::string("db check --db DB"),
+        std::string("db export --db DB")}) {
     std::string with = command;
     expect_refused(folder, with.replace(with.find("DB"), 2, "none.db"), 2, "none.db");
     with = command;
@@ -323,7 +324,7 @@ TEST(BadInput, questions_to_a_database_without_probes) {
   }
   const std::string question =
       " --db bare.db --op gemm_all_reduce --m 4k --n 8k --k 3584 --dtype bf16 --ranks 8";
-  for (const std::string& command : {"query" + question, "predict" + question}) {
+  for (const std::string& command : {"query" + question, "query --explain" + question}) {
     const tool::Outcome outcome = tool::run(folder, command);
     EXPECT_EQ(outcome.status, 2);
     EXPECT_THAT(outcome.err, HasSubstr("overlaptune probe"));

@@ -33,10 +33,10 @@ const std::string kUnknown =
 TEST(Help, every_subcommand_has_an_example) {
   const Folder folder;
   for (const char* command :
-       {"",          "machines",   "probe",       "tune",      "run",      "holdout", "predict",
-        "query",     "advise",     "evaluate",    "report",    "db",       "whatif",  "sequences",
-        "db info",   "db check",   "db export",   "db import", "db merge", "kernels", "db prune",
-        "db delete", "cache info", "cache clear", "step"}) {
+       {"",         "machines",  "probe",      "tune",        "run",      "query",
+        "advise",   "evaluate",  "report",     "db",          "whatif",   "sequences",
+        "db info",  "db check",  "db export",  "db import",   "db merge", "kernels",
+        "db prune", "db delete", "cache info", "cache clear", "step"}) {
     const tool::Outcome outcome = tool::run(folder, std::string(command) + " --help");
     EXPECT_EQ(outcome.status, 0) << command;
     EXPECT_EQ(outcome.err, "") << command;
@@ -114,8 +114,8 @@ std::vector<std::string> lines_with_figures(const std::string& text) {
 }
 
 TEST_F(Commands, every_line_with_a_figure_says_that_it_is_simulated) {
-  for (const std::string& command :
-       {"query" + kKnown, "predict" + kKnown, "run --machine sim:rtx4090-pcie-x4" + kKnown}) {
+  for (const std::string& command : {"query" + kKnown, "query --explain" + kKnown,
+                                     "run --machine sim:rtx4090-pcie-x4" + kKnown}) {
     const tool::Outcome outcome = tool::run(*folder, command);
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     const auto lines = lines_with_figures(outcome.out);
@@ -290,9 +290,9 @@ TEST_F(Commands, query_falls_back_to_the_baseline) {
   EXPECT_TRUE(answer.at("predicted_us").is_null());
 }
 
-TEST_F(Commands, predict_explains_itself) {
-  const json answer = tool::json(*folder, "predict" + kKnown);
-  EXPECT_EQ(answer.at("source"), "predicted");
+TEST_F(Commands, query_explains_the_choice_of_the_model) {
+  const json whole = tool::json(*folder, "query --explain" + kKnown);
+  const json& answer = whole.at("explanation");
   const json& timeline = answer.at("timeline");
   ASSERT_FALSE(timeline.empty());
   for (const json& group : timeline) {
@@ -306,17 +306,13 @@ TEST_F(Commands, predict_explains_itself) {
     EXPECT_GE(other.at("predicted_us"), answer.at("predicted_us"));
     EXPECT_NE(other.at("config"), answer.at("config"));
   }
-  const tool::Outcome text = tool::run(*folder, "predict" + kKnown);
+  const tool::Outcome text = tool::run(*folder, "query --explain" + kKnown);
   EXPECT_THAT(text.out, HasSubstr("exposed"));
-}
-
-/// The lines of a file that hold `what`.
-int lines_with(const std::filesystem::path& file, const std::string& what) {
-  std::ifstream in(file);
-  int count = 0;
-  for (std::string line; std::getline(in, line);)
-    count += line.find(what) == std::string::npos ? 0 : 1;
-  return count;
+  // The answer itself is the one that `query` gives without the explanation.
+  json plain = whole;
+  plain.erase("explanation");
+  EXPECT_EQ(plain, tool::json(*folder, "query" + kKnown));
+  EXPECT_THAT(text.out, testing::StartsWith(tool::run(*folder, "query" + kKnown).out));
 }
 
 TEST(Probe, shows_bandwidths_of_the_ranks_that_were_asked_for) {
@@ -361,8 +357,9 @@ TEST(Probe, shows_what_each_gpu_reaches_in_copies_to_each_other) {
   EXPECT_THAT(none.out, HasSubstr("host_memory"));
 }
 
-TEST_F(Commands, predict_writes_a_trace) {
-  const json answer = tool::json(*folder, "predict --trace predicted.json" + kKnown);
+TEST_F(Commands, query_writes_a_trace_of_what_it_explains) {
+  const json answer =
+      tool::json(*folder, "query --explain --trace predicted.json" + kKnown).at("explanation");
   std::ifstream in(*folder / "predicted.json");
   const json trace = json::parse(in);
   std::vector<double> ready;
@@ -375,29 +372,8 @@ TEST_F(Commands, predict_writes_a_trace) {
     EXPECT_EQ(ready[i], timeline[i].at("ready_us"));
   }
   EXPECT_THAT(trace.at("otherData").at("title").get<std::string>(), HasSubstr("predicted"));
-  EXPECT_EQ(tool::run(*folder, "predict --trace f.db" + kKnown).status, 2);
-}
-
-TEST_F(Commands, timelines_are_drawn_in_characters) {
-  for (const std::string command : {"predict", "run --machine sim:rtx4090-pcie-x4"}) {
-    const tool::Outcome outcome = tool::run(*folder, command + kKnown);
-    EXPECT_EQ(outcome.status, 0);
-    EXPECT_THAT(outcome.out, HasSubstr("\nGEMM          "));
-    EXPECT_THAT(outcome.out, HasSubstr("\ncommunication "));
-    EXPECT_THAT(outcome.out, HasSubstr(" exposed communication (simulated)\n"));
-  }
-}
-
-TEST_F(Commands, predict_draws_its_timeline) {
-  const json answer = tool::json(*folder, "predict --svg predicted.svg" + kKnown);
-  const auto file = *folder / "predicted.svg";
-  // The hint of a collective is at its hidden part and at its exposed part.
-  EXPECT_GE(lines_with(file, "<title>group "), static_cast<int>(answer.at("timeline").size()) + 1);
-  EXPECT_EQ(lines_with(file, "sequential: "), 1);
-  EXPECT_EQ(lines_with(file, "simulated machine"), 1);
-  EXPECT_EQ(answer, tool::json(*folder, "predict" + kKnown));
-  EXPECT_EQ(tool::run(*folder, "predict --svg f.db" + kKnown).status, 2);
-  EXPECT_EQ(tool::run(*folder, "predict --svg nowhere/p.svg" + kKnown).status, 6);
+  EXPECT_EQ(tool::run(*folder, "query --explain --trace f.db" + kKnown).status, 2);
+  EXPECT_EQ(tool::run(*folder, "query --trace t.json" + kKnown).status, 2);
 }
 
 /// `run` of the problem that was tuned, with a config that has blanks in it.
@@ -474,16 +450,6 @@ TEST_F(Commands, run_writes_a_trace) {
               HasSubstr("GEMM busy "));
   EXPECT_EQ(run_config(*folder, "sequential", {"--trace", "f.db"}).status, 2);
   EXPECT_EQ(run_config(*folder, "sequential", {"--trace", "nowhere/t.json"}).status, 6);
-}
-
-TEST_F(Commands, run_draws_its_timeline) {
-  ASSERT_EQ(run_config(*folder, "chunked ctas=8 chunks=4", {"--svg", "run.svg"}).status, 0);
-  EXPECT_EQ(lines_with(*folder / "run.svg", "class=\"link\""), 1 + 4 + 1);  // legend, both runs
-  ASSERT_EQ(run_config(*folder, "sequential", {"--svg", "s.svg"}).status, 0);
-  EXPECT_EQ(lines_with(*folder / "s.svg", "class=\"panel\""), 1);
-  EXPECT_EQ(run_config(*folder, "sequential", {"--svg", "f.db"}).status, 2);
-  EXPECT_EQ(run_config(*folder, "sequential", {"--svg", "nowhere/s.svg"}).status, 6);
-  EXPECT_EQ(run_config(*folder, "chunked ctas=5000", {"--svg", "none.svg"}).status, 5);
 }
 
 TEST_F(Commands, run_of_a_config_that_is_not_valid_says_why) {

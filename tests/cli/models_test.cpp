@@ -33,7 +33,7 @@ const std::string kHybrid =
 
 const std::vector<std::string> kCommands{
     "query --db f.db --layer o --tokens 2k --tp 4 --model ",
-    "predict --db f.db --layer o --tokens 2k --tp 4 --model ",
+    "query --explain --db f.db --layer o --tokens 2k --tp 4 --model ",
     "run --machine sim:rtx4090-pcie-x4 --db f.db --repetitions 2 --layer o --tokens 2k --tp 4 "
     "--model ",
     "advise --db f.db --tokens 2k --tp 4 --model ",

@@ -30,7 +30,7 @@ TEST_F(OneProblem, a_problem_is_named_in_three_ways) {
                                       " --model square.json --layer down --tokens 4k --tp 4",
                                       " --model square.json --layer o --tokens 4096 --tp 4"};
   for (const std::string command :
-       {"query --db f.db", "predict --db f.db",
+       {"query --db f.db", "query --explain --db f.db",
         "run --machine sim:rtx4090-pcie-x4 --repetitions 2 --db f.db"}) {
     const json known = tool::json(*folder, command + sizes);
     EXPECT_EQ(known.at("problem").at("k"), 1024);
@@ -69,7 +69,7 @@ TEST(OneProblemFlags, two_ways_at_once_and_parts_are_refused) {
       std::string(OVERLAPTUNE_SOURCE_DIR) + "/examples/models/llama-3-70b.json";
   const std::string good = " --problem gemm_all_reduce:4k,8k,3584:bf16:8";
   const std::string layer = " --model " + llama + " --layer down --tokens 4k --tp 8";
-  for (const std::string command : {"query --db none.db", "predict --db none.db",
+  for (const std::string command : {"query --db none.db", "query --explain --db none.db",
                                     "run --machine sim:h200-nvlink-x8 --config sequential"}) {
     const auto expect = [&](const std::string& flags, const std::string& words) {
       const tool::Outcome outcome = tool::run(folder, command + flags);

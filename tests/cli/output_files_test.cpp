@@ -1,4 +1,4 @@
-// Files that `--out`, `--trace` and `--svg` write.
+// Files that `--out` and `--trace` write.
 
 #include <string>
 #include <unistd.h>
@@ -22,8 +22,7 @@ class OutputFiles : public tool::Tuned {};
 const std::vector<std::pair<std::string, std::string>> kWriters{
     {"report --db f.db --out", "report.md"},
     {"db export --db f.db --out", "export.json"},
-    {"predict" + tool::kKnown + " --trace", "trace.json"},
-    {"predict" + tool::kKnown + " --svg", "figure.svg"}};
+    {"query --explain" + tool::kKnown + " --trace", "trace.json"}};
 
 /// Links at every name of a temporary file that is made of the number of a process that will run.
 void lay_links(const tool::Folder& folder, const std::string& file) {

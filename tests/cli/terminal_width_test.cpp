@@ -68,7 +68,7 @@ TEST_F(Terminal, no_line_is_wider) {
   for (const std::string& command : std::vector<std::string>{
            "--help", "tune --help", "machines", "probe --machine sim:rtx4090-pcie-x4 --db f.db",
            tool::kTune + " --resume", "run --machine sim:rtx4090-pcie-x4" + tool::kKnown,
-           "query" + tool::kKnown, "predict" + tool::kKnown,
+           "query" + tool::kKnown, "query --explain" + tool::kKnown,
            "advise --machine sim:rtx4090-pcie-x4 --tp 4 --tokens 1k --sequence-parallel "
            "both --model " +
                kModel,

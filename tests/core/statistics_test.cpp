@@ -25,6 +25,10 @@ TEST(Statistics, the_geometric_mean_is_the_root_of_the_product) {
 
 TEST(Statistics, student_quantiles_are_those_of_printed_tables) {
   // Abramowitz and Stegun, table 26.10, which has three decimals.
+  EXPECT_NEAR(student_quantile(0.975, 1), 12.706, 5e-4);
+  EXPECT_NEAR(student_quantile(0.975, 3), 3.182, 5e-4);
+  EXPECT_NEAR(student_quantile(0.9, 7), 1.415, 5e-4);
+  EXPECT_NEAR(student_quantile(0.975, 29), 2.045, 5e-4);
   EXPECT_NEAR(student_quantile(0.9, 10), 1.372, 5e-4);
   EXPECT_NEAR(student_quantile(0.95, 2), 2.920, 5e-4);
   EXPECT_NEAR(student_quantile(0.975, 4), 2.776, 5e-4);

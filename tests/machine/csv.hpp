@@ -1,35 +1,33 @@
 #pragma once
 // Rows of a reference table, by column name.
 
-#include <fstream>
 #include <map>
-#include <sstream>
 #include <string>
 #include <vector>
+
+#include "core/csv.hpp"
+#include "core/text_file.hpp"
 
 namespace overlaptune::test {
 
 using Row = std::map<std::string, std::string>;
 
-inline std::vector<std::string> split(const std::string& line) {
-  std::vector<std::string> parts;
-  std::istringstream stream(line);
-  for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
-  return parts;
-}
-
 inline std::vector<Row> read_csv(const std::string& name) {
-  std::ifstream file(std::string(OVERLAPTUNE_TEST_DATA) + "/reference/" + name);
-  std::string line;
-  std::getline(file, line);
-  const std::vector<std::string> columns = split(line);
+  const std::string file = std::string(OVERLAPTUNE_TEST_DATA) + "/reference/" + name;
+  std::vector<std::string> columns;
   std::vector<Row> rows;
-  while (std::getline(file, line)) {
-    const std::vector<std::string> values = split(line);
-    Row row;
-    for (std::size_t i = 0; i < values.size(); ++i) row[columns[i]] = values[i];
-    rows.push_back(row);
-  }
+  const auto read = overlaptune::read_csv(value_or_throw(read_text_file(file)), file,
+                                          [&](const CsvRow& line) -> Expected<void> {
+                                            if (columns.empty()) {
+                                              columns = line.cells;
+                                              return {};
+                                            }
+                                            Row& row = rows.emplace_back();
+                                            for (std::size_t i = 0; i < columns.size(); ++i)
+                                              row[columns[i]] = line.cells.at(i);
+                                            return {};
+                                          });
+  if (!read) throw Failure(read.error());
   return rows;
 }
 

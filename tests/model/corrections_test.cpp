@@ -66,6 +66,54 @@ TEST(CorrectionsTest, far_away_nothing_is_known) {
   }
 }
 
+/// Distances of problems that differ in one thing. Sizes count by the logarithm of one more, so
+/// that a size and twice that size and one are a factor of two apart.
+TEST(CorrectionPointTest, a_problem_is_as_far_from_another_as_its_sizes_and_names_say) {
+  const auto apart = [](const Problem& other, Launch launch = Launch::graph) {
+    const auto point = [](const Problem& problem, Launch how) {
+      return correction_point(problem, how, Config{}).problem;
+    };
+    return (point(other, launch) - point(kHere, Launch::graph)).norm();
+  };
+  const auto with = [](auto field, auto value) {
+    Problem problem = kHere;
+    problem.*field = value;
+    return problem;
+  };
+  EXPECT_EQ(apart(kHere), 0);
+  EXPECT_NEAR(apart(with(&Problem::op, Op::gemm_all_to_all)), 0.35, 1e-12);
+  EXPECT_NEAR(apart(with(&Problem::elements, Elements::fp16)), 1, 1e-12);
+  EXPECT_NEAR(apart(kHere, Launch::eager), 0.35, 1e-12);
+  EXPECT_NEAR(apart(with(&Problem::m, 2 * 4096 + 1)), 1 / 4.8, 1e-12);
+  EXPECT_NEAR(apart(with(&Problem::n, 2 * 8192 + 1)), 1 / 4.8, 1e-12);
+  EXPECT_NEAR(apart(with(&Problem::k, 2 * 3584)), 1 / 2.4, 1e-3);
+  EXPECT_NEAR(apart(with(&Problem::k, 3584 + 8)), std::log2(65.0 / 9), 1e-3);  // multiples of 64, 8
+  EXPECT_NEAR(apart(with(&Problem::ranks, 17)), 1 / 1.8, 1e-12);
+}
+
+TEST(CorrectionPointTest, a_config_is_as_far_from_another_as_its_fields_say) {
+  const Signaled here{.tile = {127, 255, 64, 4, 1},
+                      .raster = 1,
+                      .comm_ctas = 15,
+                      .transport = all_groups_by(Transport::ring),
+                      .wave_groups = {1024}};
+  const auto apart = [&here](auto field, auto value) {
+    const auto point = [](const Signaled& config) {
+      return correction_point(kHere, Launch::graph, config).config;
+    };
+    Signaled other = here;
+    other.*field = value;
+    return (point(other) - point(here)).norm();
+  };
+  EXPECT_NEAR(apart(&Signaled::tile, Tile{255, 255, 64, 4, 1}), 1 / 1.1, 1e-12);
+  EXPECT_NEAR(apart(&Signaled::tile, Tile{127, 127, 64, 4, 1}), 1 / 1.1, 1e-12);
+  EXPECT_NEAR(apart(&Signaled::raster, 3), 1 / 1.8, 1e-12);
+  EXPECT_NEAR(apart(&Signaled::comm_ctas, 31), 1 / 1.8, 1e-12);
+  EXPECT_NEAR(apart(&Signaled::wait, Wait::kernel), 1, 1e-12);
+  EXPECT_NEAR(apart(&Signaled::wave_groups, std::vector<std::int64_t>{512, 256, 256}), 1.0 / 4,
+              1e-12);
+}
+
 TEST(CorrectionsTest, a_single_outlier_is_hardly_believed) {
   Corrections corrections;
   for (int ctas = 1; ctas <= 32; ++ctas) {

@@ -27,6 +27,70 @@ TEST(GemmModel, too_few_probes_are_an_error_that_says_so) {
   EXPECT_NE(model.error().message.find("overlaptune probe"), std::string::npos);
 }
 
+/// Constants of a GPU, with an L2 of so many bytes. What a wave does not keep there comes from
+/// memory, which is slow.
+GemmConstants constants_with(double cache_bytes) {
+  return {.per_mac = 2.6e-7,
+          .per_fragment = 1.5e-6,
+          .multicast = 0.7,
+          .clipping = 1,
+          .per_misaligned_byte = 1e-9,
+          .per_operand_byte = 5e-6,
+          .per_shared_byte = 8e-8,
+          .per_missed_byte = 1.5e-6,
+          .cache_bytes = cache_bytes,
+          .load_latency = 0.4,
+          .per_tile = 1,
+          .per_output_byte = 1e-5,
+          .spread = 0.05,
+          .per_launch = 1.5};
+}
+
+/// GEMMs of tiles of 128 x 256 whose times are the bounds with these constants.
+std::vector<Measurement> measured_with(const GemmConstants& constants) {
+  std::vector<Measurement> list;
+  for (const std::int64_t m : {1024, 4096, 16384}) {
+    for (const std::int64_t n : {2048, 4096, 16384}) {
+      for (const std::int64_t k : {1024, 4096, 8192}) {
+        for (const int raster : {1, 8}) {
+          const GemmProbe probe{
+              .m = m, .n = n, .k = k, .tile = {128, 256, 64, 4, 1}, .raster = raster};
+          GemmWork work{.tile = probe.tile,
+                        .order = {.block_rows = m,
+                                  .n = n,
+                                  .blocks = 1,
+                                  .block_m = 128,
+                                  .block_n = 256,
+                                  .raster = raster},
+                        .k = k,
+                        .sms = 132};
+          work.ctas = ctas_per_tile(work.order, probe.tile, k, work.sms, gpu_limits(90));
+          const double tile = tile_bounds(work, constants).time();
+          Measurement measurement{.probe = probe};
+          measurement.time.median =
+              us(constants.per_launch + produced(tile, work.order.tiles(), 132, constants.spread));
+          list.push_back(measurement);
+        }
+      }
+    }
+  }
+  return list;
+}
+
+/// The fit starts from two points, an L2 that waves exceed and one that nothing exceeds. It keeps
+/// the one that is nearer to what was measured, whichever that is.
+TEST(GemmModel, the_fit_finds_an_l2_that_is_exceeded_and_one_that_is_not) {
+  for (const double cache_bytes : {3e7, 1e9}) {
+    const auto measurements = measured_with(constants_with(cache_bytes));
+    const auto model =
+        GemmModel::fit(measurements, LaunchModel{}, ClockModel{}, 132, gpu_limits(90));
+    ASSERT_TRUE(model);
+    const double fitted = model->constants().cache_bytes;
+    EXPECT_GT(fitted, cache_bytes / 3) << cache_bytes;
+    EXPECT_LT(fitted, cache_bytes * 3) << cache_bytes;
+  }
+}
+
 TEST(LayerResiduals, a_tile_is_known_by_its_nearest_probes_and_others_by_the_mean) {
   const Tile probed{128, 256, 64, 4, 1};
   const Tile other{64, 64, 64, 4, 1};

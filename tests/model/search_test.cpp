@@ -9,6 +9,7 @@
 #include "core/tiling.hpp"
 #include "fitted.hpp"
 #include "held_out.hpp"
+#include "model/clock_slowdown.hpp"
 #include "model/parts.hpp"
 #include "tuner/explore.hpp"
 
@@ -38,6 +39,48 @@ TEST_F(SearchTest, predicts_what_it_promises_in_ascending_order) {
       last = scored.time;
     }
   }
+}
+
+/// Each strategy by itself: most are not among the first of all.
+TEST_F(SearchTest, each_strategy_predicts_what_it_promises) {
+  int compared = 0;
+  for (const Strategy strategy : {Strategy::chunked, Strategy::signaled}) {
+    for (const Problem& problem : held_out_problems(6, 8, 13)) {
+      if (!traits_of(strategy).ops.contains(problem.op)) continue;
+      const auto best =
+          search(model(), problem, Launch::graph, {.best = 10, .strategies = {strategy}});
+      ASSERT_TRUE(best);
+      for (const Scored& scored : *best) {
+        if (strategy_of(scored.config) != strategy) continue;
+        ++compared;
+        const auto prediction = model().predict(problem, scored.config, Launch::graph);
+        ASSERT_TRUE(prediction) << to_string(scored.config);
+        EXPECT_NEAR(prediction->time / scored.time, 1, 1e-9) << to_string(scored.config);
+      }
+    }
+  }
+  EXPECT_GT(compared, 40);
+}
+
+/// Four equal chunks: four times the collective of a quarter, and four times the library's GEMM of
+/// a quarter of the rows, at the clock that the GPU keeps beside it.
+TEST_F(SearchTest, the_parts_of_four_chunks_add_up) {
+  const Problem problem{Op::gemm_all_reduce, 8192, 4096, 3584, Elements::bf16, 8};
+  const Config config = Chunked{.comm_ctas = 16, .chunks = 4};
+  const Prediction prediction = value_or_throw(model().predict(problem, config, Launch::graph));
+  const Model::Parts& parts = model().parts();
+  const ClassGemms& gemms = *value_or_throw(parts.gemms_of(Elements::bf16));
+  const CollectiveKey key{Collective::all_reduce, 8, 16, Transport::ring};
+  const double quarter = 2048.0 * 4096 * 2;  // bytes
+  const double collective = 4 * (*value_or_throw(parts.collectives.curve(key)))(quarter);
+  EXPECT_NEAR(prediction.collective_alone.count(), collective, 1e-9 * collective);
+
+  const double gemm = 4 * gemms.library.time(2048, 4096, 3584, 132 - 16);
+  const Slowdown slowdown = gemms.contention(key, quarter, 3584, GemmFamily::library);
+  const double clock = clock_slowdown_beside(
+      parts.clock, problem, background_of(parts, gemms, problem), {gemm}, collective, slowdown);
+  EXPECT_NEAR(prediction.gemm_alone.count(), gemm * clock, 1e-9 * gemm);
+  EXPECT_EQ(prediction.timeline.groups.size(), 4U);
 }
 
 TEST_F(SearchTest, a_gemm_pays_its_launch_once_or_for_each_tile) {

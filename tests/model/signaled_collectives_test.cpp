@@ -22,6 +22,18 @@ Measurement measured(double bytes, double time, int ctas, Transport transport) {
           .time = {.median = us(time)}};
 }
 
+TEST(ExchangeOf, keeps_only_how_groups_are_sent) {
+  const Signaled config{.tile = {128, 256, 64, 4, 2},
+                        .raster = 8,
+                        .comm_ctas = 16,
+                        .transport = all_groups_by(Transport::peer_access),
+                        .wait = Wait::kernel,
+                        .wave_groups = {928, 96}};
+  const Signaled exchange{
+      .comm_ctas = 16, .transport = all_groups_by(Transport::peer_access), .wait = Wait::kernel};
+  EXPECT_EQ(exchange_of(config), exchange);
+}
+
 class GroupCollectivesTest : public testing::Test {
  protected:
   GroupCollectivesTest() {

@@ -1,13 +1,16 @@
 // Timelines of `waiting` on measurements of simulated H200: what the GEMM waits for is exposed.
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <utility>
 
 #include <gtest/gtest.h>
 
+#include "core/gpu.hpp"
 #include "fitted.hpp"
 #include "model/search.hpp"
+#include "model/strategy_model.hpp"
 
 namespace overlaptune {
 namespace {
@@ -82,6 +85,73 @@ TEST_F(WaitingTest, a_short_gemm_waits_for_all_but_the_time_of_its_tiles) {
   EXPECT_LT(slowed, 2 * of_tile);
   for (std::size_t i = 2; i < groups.size(); ++i) {
     EXPECT_NEAR(computed(i) / slowed, 1, 1e-6) << i;
+  }
+}
+
+/// The rasters that the search tries, as docs/model.md gives them.
+bool is_tried(int raster) {
+  return raster == 1 || raster == 2 || raster == 4 || raster == 8 || raster == 16;
+}
+
+/// A bound that cuts off too much would leave a faster config unseen.
+TEST_F(WaitingTest, nothing_drawn_at_random_is_predicted_to_be_faster_than_what_is_found) {
+  Draws draws(3, fitted_->machine->platform(), Elements::bf16);
+  int compared = 0;
+  for (const Problem& problem :
+       {Problem{Op::all_gather_gemm, 2048, 2048, 4096, Elements::bf16, 8},
+        Problem{Op::all_gather_gemm, 8192, 7168, 2048, Elements::bf16, 8},
+        Problem{Op::all_gather_gemm, 32768, 512, 8192, Elements::bf16, 8}}) {
+    const auto found = value_or_throw(
+        search(fitted_->model, problem, Launch::graph, {.strategies = {Strategy::waiting}}));
+    const auto tiles = promising_tiles(gpu_limits(90), problem);
+    for (int i = 0; i < 800; ++i) {
+      const auto config = model_of(Strategy::waiting).draw(problem, {16, Transport::ring}, draws);
+      const auto& own = std::get<Waiting>(*config);
+      if (!is_tried(own.raster) || std::find(tiles.begin(), tiles.end(), own.tile) == tiles.end()) {
+        continue;
+      }
+      const auto prediction = fitted_->model.predict(problem, *config, Launch::graph);
+      if (!prediction) continue;
+      EXPECT_GE(prediction->time, found.front().time * (1 - 1e-9)) << to_string(*config);
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 200);
+}
+
+/// A combination whose bound is too high would be missing in short lists: long ones have all.
+TEST_F(WaitingTest, a_short_list_is_the_beginning_of_a_long_one) {
+  for (const Problem& problem :
+       {Problem{Op::all_gather_gemm, 2048, 2048, 4096, Elements::bf16, 8},
+        Problem{Op::all_gather_gemm, 8192, 7168, 2048, Elements::bf16, 8}}) {
+    const auto list = [&](int count) {
+      return value_or_throw(search(fitted_->model, problem, Launch::graph,
+                                   {.best = count, .strategies = {Strategy::waiting}}));
+    };
+    const auto all = list(100'000);
+    ASSERT_GT(all.size(), 100U);
+    for (const int count : {2, 5, 20, 50, 100}) {
+      const auto few = list(count);
+      ASSERT_EQ(few.size(), static_cast<std::size_t>(count));
+      for (std::size_t i = 0; i < few.size(); ++i) {
+        EXPECT_EQ(few[i].time, all[i].time) << count << ": " << to_string(all[i].config);
+      }
+    }
+  }
+}
+
+/// Eager launches, too: what the host submits depends on the number of groups.
+TEST_F(WaitingTest, the_search_promises_what_is_predicted) {
+  const Problem problem{Op::all_gather_gemm, 8192, 7168, 2048, Elements::bf16, 8};
+  for (const Launch launch : {Launch::graph, Launch::eager}) {
+    const auto found = value_or_throw(
+        search(fitted_->model, problem, launch, {.best = 8, .strategies = {Strategy::waiting}}));
+    ASSERT_GT(found.size(), 4U);
+    for (const Scored& scored : found) {
+      const auto prediction =
+          value_or_throw(fitted_->model.predict(problem, scored.config, launch));
+      EXPECT_NEAR(prediction.time / scored.time, 1, 1e-9) << to_string(scored.config);
+    }
   }
 }
 

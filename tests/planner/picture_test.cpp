@@ -21,5 +21,14 @@ TEST(Picture, has_a_bar_for_each_group) {
             "    3 .....|ccc|\n");
 }
 
+TEST(Picture, a_column_is_a_microsecond_where_a_batch_has_as_many) {
+  const BatchPlan plan{.time_us = 10,
+                       .micro_batches = {{.time_us = 6, .groups = {{.degree = 1, .time_us = 4}}},
+                                         {.time_us = 4, .groups = {{.degree = 1, .time_us = 2}}}}};
+  EXPECT_EQ(picture(plan, {.count = 1, .per_node = 1}, {.columns = 10}),
+            "GPU   0 to 0.0 ms; a: degree 1, b: 2, c: 4, d: 8, ...; | ends a micro-batch\n"
+            "    0 aaaa.|aa.|\n");
+}
+
 }  // namespace
 }  // namespace overlaptune

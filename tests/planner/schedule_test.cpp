@@ -85,6 +85,18 @@ TEST(Schedule, fusions_that_exclude_each_other_or_close_a_cycle_are_not_taken_to
   EXPECT_DOUBLE_EQ(plan_graph(shared).operations_us, 6);
 }
 
+TEST(Schedule, a_fusion_around_a_third_task_is_refused_also_where_later_tasks_stand_first) {
+  // head, then a, then b, then the sum of both, then the tail; the list has them backwards.
+  TaskGraph graph{{compute("tail", 1, {1}), links("sum", 1, {2, 3}), compute("b", 1, {3}),
+                   compute("a", 1, {4}), compute("head", 1)},
+                  {{3, 1, "a + sum", 2, "x"}}};
+  const auto refused = check(graph);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("'b' is after 'a' and before 'sum'"));
+  graph.tasks[2].after = {4};
+  EXPECT_TRUE(check(graph));
+}
+
 TEST(Schedule, is_as_good_as_the_best_of_all) {
   std::mt19937 random(3);
   double over = 0;

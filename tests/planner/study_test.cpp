@@ -143,6 +143,8 @@ TEST(Study, an_interval_by_hand) {
   EXPECT_NEAR(interval.mean, 0, 1e-12);
   EXPECT_NEAR(interval.high, 2.228, 1e-3);
   EXPECT_NEAR(interval.low, -2.228, 1e-3);
+  // Two samples at -1 and 1: standard error 1; one degree of freedom.
+  EXPECT_NEAR(interval_of({-1, 1}).high, 12.706, 1e-3);
   EXPECT_EQ(interval_of({3}).high, 3);
 }
 

@@ -169,6 +169,19 @@ TEST(ProbePlan, copies_are_probed_as_candidates_use_them) {
   EXPECT_EQ(*after.rbegin(), 1 << 30);
 }
 
+TEST(ProbePlan, collectives_take_less_than_half_of_the_sms) {
+  for (const auto& [sms, most] : {std::pair(66, 32), {64, 24}, {34, 16}, {32, 12}}) {
+    Platform small = kPlatform;
+    small.sms = sms;
+    int ctas = 0;
+    for (const Probe& probe : probe_plan(small, kTransports, kRanks)) {
+      const auto* collective = std::get_if<CollectiveProbe>(&probe);
+      if (collective != nullptr) ctas = std::max(ctas, collective->comm_ctas);
+    }
+    EXPECT_EQ(ctas, most) << sms << " SMs";
+  }
+}
+
 TEST(ProbePlan, few_ctas_reach_the_memory_of_peers) {
   std::set<int> ctas;
   std::set<std::int64_t> sizes;

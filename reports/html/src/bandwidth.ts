@@ -1,9 +1,8 @@
 // Probed collectives: bus bandwidth against bytes, a line for each number of CTAs, and what a link carries.
 import { axisStyle, Chart, lines, type Option, tooltipStyle } from "./chart";
-import type { CollectivePoint, Report } from "./data";
+import type { CollectivePoint, Report, Show } from "./data";
 import { asTable, element, plainTable } from "./dom";
 import { bytes, rate, time, words } from "./format";
-import type { Show } from "./main";
 import { color } from "./theme";
 
 const algorithmRate = (point: CollectivePoint) => point.bytes / point.time_us / 1e3;

@@ -1,7 +1,6 @@
 // The conditions of the measurements, as stored.
-import type { Report } from "./data";
+import type { Report, Show } from "./data";
 import { element } from "./dom";
-import type { Show } from "./main";
 
 export function conditionsSection(parent: HTMLElement, report: Report): Show {
   const list = element("dl");

@@ -159,6 +159,9 @@ export interface Report {
   comparison: Comparison | null;
 }
 
+/** A part of the page that shows one platform, by its position in the report. */
+export type Show = (platform: number) => void;
+
 interface Table {
   columns: string[];
   rows: unknown[][];

@@ -1,8 +1,7 @@
 // Candidates that were not valid, and why.
-import type { FailedCandidate, Report } from "./data";
+import type { FailedCandidate, Report, Show } from "./data";
 import { element, plainTable } from "./dom";
 import { count, words } from "./format";
-import type { Show } from "./main";
 
 export function failuresSection(parent: HTMLElement, report: Report): Show {
   const body = element("div");

@@ -6,7 +6,7 @@ import { choose, chosen } from "./address";
 import { bandwidthSection } from "./bandwidth";
 import { comparisonSection } from "./comparison";
 import { conditionsSection } from "./conditions";
-import { type Platform, type Report, readReport } from "./data";
+import { type Platform, type Report, type Show, readReport } from "./data";
 import { byId, element } from "./dom";
 import { failuresSection } from "./failures";
 import { day, ratio } from "./format";
@@ -17,9 +17,6 @@ import { summarySection } from "./summary";
 import { termsSection } from "./terms";
 import { startTheme } from "./theme";
 import { timelineSection } from "./timeline";
-
-/** A part of the page that shows one platform, by its position in the report. */
-export type Show = (platform: number) => void;
 
 function hardware(platform: Platform): string {
   const gpus = `${platform.gpu_count} × ${platform.gpu_model}`;

@@ -1,9 +1,8 @@
 // The peer matrix: what a copy from each GPU to each other reaches, as a square of coloured cells.
 import { axisStyle, Chart, lines, type Option, tooltipStyle } from "./chart";
-import type { Peers, Report } from "./data";
+import type { Peers, Report, Show } from "./data";
 import { asTable, element, plainTable } from "./dom";
 import { rate, time } from "./format";
-import type { Show } from "./main";
 import { color } from "./theme";
 
 interface Cell {

@@ -1,9 +1,8 @@
 // How well the model predicts: predicted against measured, and what following it costs.
 import { axisStyle, Chart, lines, type Option, tooltipStyle } from "./chart";
-import type { Candidate, Platform, Report } from "./data";
+import type { Candidate, Platform, Report, Show } from "./data";
 import { asTable, element, plainTable } from "./dom";
 import { count, percent, signedPercent, time, words } from "./format";
-import type { Show } from "./main";
 import { color } from "./theme";
 
 const kinds = [

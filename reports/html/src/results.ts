@@ -1,11 +1,10 @@
 // The winners: a filter, the figure of their speedups, and their table, which show the same rows.
 import { choose, chosen } from "./address";
 import { csv, keep } from "./csv";
-import type { Report, Winner } from "./data";
+import type { Report, Show, Winner } from "./data";
 import { element } from "./dom";
 import { opName, tokens, words } from "./format";
 import { fullName, tokensOf } from "./labels";
-import type { Show } from "./main";
 import { speedupFigure } from "./speedups";
 import { winnersTable } from "./table";
 

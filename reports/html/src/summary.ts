@@ -1,10 +1,9 @@
 // What the results say, in a few sentences and four figures.
 import { advice } from "./advice";
-import type { Pass, Platform, Report, Winner } from "./data";
+import type { Pass, Platform, Report, Show, Winner } from "./data";
 import { element } from "./dom";
 import { count, percent, ratio, time, tokens } from "./format";
 import { fullName } from "./labels";
-import type { Show } from "./main";
 
 /** The winner with the greatest speedup. */
 function best(winners: Winner[]): Winner | null {

@@ -1,10 +1,9 @@
 // The timeline of one operation: one after the other above overlapped, as the model predicts both.
 import { Chart } from "./chart";
-import type { Report, Run, Winner } from "./data";
+import type { Report, Run, Show, Winner } from "./data";
 import { asTable, element, plainTable } from "./dom";
 import { ratio, time } from "./format";
 import { fullName } from "./labels";
-import type { Show } from "./main";
 import { allBars, type Bar } from "./timeline_bars";
 import { timelineOption } from "./timeline_figure";
 

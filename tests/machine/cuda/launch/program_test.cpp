@@ -120,11 +120,11 @@ TEST(Program, says_what_to_set_without_a_secret) {
 TEST(Program, holds_out_where_only_rank_0_has_the_database) {
   const int port = free_port();
   Job job(2, [port](int rank) { return torchrun_rank(rank, 2, port); });
-  const auto none = job.run("holdout --machine cuda --db f.db");
+  const auto none = job.run("evaluate --held-out 5 --machine cuda --db f.db");
   expect_one_controller(job, none);
   EXPECT_NE(none[0].err.find("f.db"), std::string::npos) << none[0].err;
   ASSERT_EQ(job.run("probe --machine cuda --quick --db f.db")[0].status, 0);
-  const auto outcomes = job.run("holdout --machine cuda --db f.db --points 5 --json");
+  const auto outcomes = job.run("evaluate --held-out 5 --machine cuda --db f.db --json");
   expect_one_controller(job, outcomes);
   EXPECT_EQ(outcomes[0].status, 0) << outcomes[0].err;
 }

@@ -1,4 +1,4 @@
-// The terms that `predict` prints add up.
+// The terms that `query --explain` prints add up.
 
 #include <iterator>
 #include <map>
@@ -14,7 +14,7 @@
 namespace overlaptune {
 namespace {
 
-class Predict : public tool::Tuned {};
+class Explain : public tool::Tuned {};
 
 /// The cells of the rows of a Markdown table, by the heads of its columns. `head` is in the first.
 std::vector<std::map<std::string, std::string>> table_rows(const std::string& text,
@@ -53,7 +53,7 @@ std::vector<double> times_in(const std::string& sentence) {
   return list;
 }
 
-TEST_F(Predict, what_predict_says_against_the_best_adds_up) {
+TEST_F(Explain, what_is_said_against_the_best_adds_up) {
   constexpr double kRounded = 0.05;  // of a printed time; a difference of two is off by twice that
   std::size_t compared = 0;
   const char* const terms[] = {"GEMM alone us", "exposed us", "beside us", "learned us"};
@@ -61,7 +61,8 @@ TEST_F(Predict, what_predict_says_against_the_best_adds_up) {
        {"gemm_all_reduce:4k,4k,1k:bf16:4", "gemm_all_reduce:512,4k,1k:bf16:4",
         "gemm_all_reduce:16k,8k,4k:bf16:4", "gemm_reduce_scatter:4k,4k,1k:bf16:4",
         "all_gather_gemm:2k,4k,4k:bf16:4", "gemm_all_to_all:8k,2k,2k:bf16:4"}) {
-    const tool::Outcome outcome = tool::run(*folder, "predict --db f.db --problem " + problem);
+    const tool::Outcome outcome =
+        tool::run(*folder, "query --explain --db f.db --problem " + problem);
     ASSERT_EQ(outcome.status, 0) << outcome.err;
     const auto rows = table_rows(outcome.out, "strategy");
     ASSERT_FALSE(rows.empty()) << problem;

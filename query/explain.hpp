@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "model/learned_model.hpp"
-#include "reports/table.hpp"
 
-namespace overlaptune::cli {
+namespace overlaptune {
 
 /// A config with its prediction by the analytic model, and with the time that measured configs make
 /// of it.
@@ -30,6 +29,13 @@ struct Explanation {
 /// Time of the collectives in which no GEMM runs.
 [[nodiscard]] Microseconds exposed(const Prediction& prediction);
 
+/// What was learned of the time of a config.
+[[nodiscard]] double learned_us(const Explained& row);
+
+/// What the analytic model adds to the GEMM alone and to the exposed communication: the GEMM is
+/// slower beside a collective, waits for SMs, and each launch costs time.
+[[nodiscard]] double beside_us(const Explained& row);
+
 /// The bound of a config: `gemm` or `collective`, whichever takes longer alone.
 [[nodiscard]] std::string bound_by(const Prediction& prediction);
 
@@ -37,10 +43,4 @@ struct Explanation {
 /// +0.0 us, learned +0.1 us". The terms add up to the difference.
 [[nodiscard]] std::string reason(const Explained& loser, const Explained& best);
 
-/// A table with one line for each config, the best one first.
-[[nodiscard]] Table table(const Explanation& explanation);
-
-/// The array `alternatives` of `predict --json`.
-[[nodiscard]] OrderedJson alternatives_json(const Explanation& explanation);
-
-}  // namespace overlaptune::cli
+}  // namespace overlaptune

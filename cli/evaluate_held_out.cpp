@@ -1,0 +1,182 @@
+#include "cli/evaluate_held_out.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "cli/interrupt.hpp"
+#include "cli/origin.hpp"
+#include "cli/progress.hpp"
+#include "model/model.hpp"
+#include "probes/held_out.hpp"
+#include "probes/probes.hpp"
+#include "reports/table.hpp"
+#include "tuner/layer_probes.hpp"
+
+namespace overlaptune::cli {
+namespace {
+
+struct Point {
+  std::string kind;
+  std::string probe;
+  double measured_us = 0;
+  double predicted_us = 0;
+  [[nodiscard]] double error() const { return std::abs(predicted_us / measured_us - 1); }
+};
+
+std::string kind_of(const Probe& probe) {
+  if (const auto* collective = std::get_if<CollectiveProbe>(&probe)) {
+    return std::string(to_string(collective->collective));
+  }
+  const auto* gemm = std::get_if<GemmProbe>(&probe);
+  return gemm == nullptr || gemm->tile.is_library() ? "gemm" : "generated gemm";
+}
+
+bool is_gemm(const std::string& kind) {
+  return kind == "gemm" || kind == "generated gemm";
+}
+
+/// The errors over all points, over all collectives, and for each kind.
+Table summary(const std::vector<Point>& points) {
+  Table table{.name = "held_out",
+              .columns = {{"of"},
+                          {"count"},
+                          {"median_percent"},
+                          {"p90_percent"},
+                          {"max_percent"},
+                          {"mean_percent"}}};
+  std::vector<std::string> kinds{"collectives"};
+  for (const Point& point : points) {
+    if (std::find(kinds.begin(), kinds.end(), point.kind) == kinds.end()) {
+      kinds.push_back(point.kind);
+    }
+  }
+  for (const std::string& kind : kinds) {
+    std::vector<double> errors;
+    for (const Point& point : points) {
+      if (point.kind == kind || (kind == "collectives" && !is_gemm(point.kind))) {
+        errors.push_back(100 * point.error());
+      }
+    }
+    if (errors.empty()) continue;
+    table.rows.push_back({kind, static_cast<std::int64_t>(errors.size()), quantile(errors, 0.5),
+                          quantile(errors, 0.9), quantile(errors, 1), mean(errors)});
+  }
+  return table;
+}
+
+/// The points that are measured: collectives at random, and the GEMMs of the problems.
+std::vector<Probe> probes_of(const HeldOutFlags& flags, const Model& model,
+                             const StoredPlatform& platform,
+                             const std::vector<Measurement>& measurements, std::uint64_t seed) {
+  std::vector<Problem> problems;
+  const WorkloadFlags& workload = flags.workload;
+  if (!workload.model.empty() || !workload.problems.empty() || !workload.file.empty()) {
+    problems = read_workload(workload).problems;
+  }
+  const int wanted = flags.collectives.value_or(0);
+  auto probes = held_out_collectives(measurements, wanted, seed);
+  if (std::ssize(probes) < wanted) {
+    spdlog::warn("{} collectives instead of {}: what was probed has not many more points",
+                 probes.size(), wanted);
+  }
+  for (const Probe& probe : gemms_of(problems)) probes.push_back(probe);
+  if (flags.tiles > 0) {
+    for (const Probe& probe : best_gemms(model, platform.platform, problems, flags.tiles)) {
+      probes.push_back(probe);
+    }
+  }
+  return probes;
+}
+
+struct Measured {
+  std::vector<Point> points{};
+  int left_out = 0;
+};
+
+/// Measures the probes, until a signal comes.
+Measured measure(Machine& machine, const Model& model, const std::vector<Probe>& probes) {
+  Measured result;
+  ProgressBar bar;
+  const Progress progress = bar.callback();
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    if (!progress(i, probes.size(), to_string(probes[i]))) break;
+    const auto predicted = model.predict(probes[i]);
+    const auto measured = machine.measure(probes[i]);
+    if (!measured && measured.error().kind != ErrorKind::bad_input) {
+      throw Failure(measured.error());
+    }
+    if (!measured || !predicted) {
+      spdlog::warn("{}: left out: {}", to_string(probes[i]),
+                   (measured ? predicted.error() : measured.error()).message);
+      ++result.left_out;
+      continue;
+    }
+    result.points.push_back({kind_of(probes[i]), to_string(probes[i]),
+                             measured->time.median.count(), predicted->count()});
+  }
+  return result;
+}
+
+OrderedJson document(const Measured& measured, const Platform& platform, std::uint64_t seed) {
+  OrderedJson list = OrderedJson::array();
+  for (const Point& point : measured.points) {
+    list.push_back({{"probe", point.probe},
+                    {"measured_us", point.measured_us},
+                    {"predicted_us", point.predicted_us}});
+  }
+  OrderedJson document{{"platform", platform.name},
+                       {"fingerprint", fingerprint(platform)},
+                       {"seed", seed},
+                       {"left_out", measured.left_out},
+                       {"summary", to_json_rows(summary(measured.points))},
+                       {"points", std::move(list)}};
+  add_origin(document, platform);
+  return document;
+}
+
+}  // namespace
+
+int evaluate_held_out(const HeldOutFlags& flags, const MachineFlags& machine_flags,
+                      const std::string& database, const CommonFlags& common) {
+  const auto machine = open(machine_flags, common);  // only its rank 0 reads the database
+  const Store store(database, Access::read);
+  const StoredPlatform platform = value_or_throw(store.platform(machine->platform()));
+  const auto measurements = store.measurements(platform.id);
+  const Model model = value_or_throw(Model::fit(platform.platform, measurements));
+  catch_interrupts();
+  const auto probes = probes_of(flags, model, platform, measurements, common.seed);
+  if (const auto ready = machine->prepare(kernels_of(probes)); !ready) {
+    throw Failure(ready.error());
+  }
+  const Measured measured = measure(*machine, model, probes);
+  if (interrupted() != 0) return kSignalBase + interrupted();
+  if (common.json) {
+    print_json(document(measured, platform.platform, common.seed));
+  } else {
+    print(to_markdown(with_machine(summary(measured.points), platform.platform)) +
+          fmt::format("{} points, {} left out\n", measured.points.size(), measured.left_out));
+  }
+  return kDone;
+}
+
+void add_held_out_flags(CLI::App& command, HeldOutFlags& flags) {
+  auto* held_out =
+      add_parsed(command, "--held-out", flags.collectives, whole_number(0, 100'000),
+                 "Measure N collectives that were not probed, and the GEMMs of the problems given, "
+                 "and compare the model with them; nothing is stored")
+          ->type_name("N");
+  auto* tiles = add_parsed(command, "--tiles", flags.tiles, whole_number(0, 1000),
+                           "Beside --held-out: generated GEMMs of the problems too, on all SMs, "
+                           "with the N tiles that the model thinks best (0)")
+                    ->type_name("N");
+  tiles->needs(held_out);
+  add_workload_flags(command, flags.workload);
+  for (const char* name : {"--model", "--problem", "--problems"}) {
+    command.get_option(name)->needs(held_out);
+  }
+}
+
+}  // namespace overlaptune::cli
