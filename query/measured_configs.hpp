@@ -42,7 +42,7 @@ class MeasuredConfigs {
     Microseconds sequential = us(1);  ///< as `fastest` of core/candidate.hpp has it
     std::array<std::unique_ptr<MeasuredConfig>, kStrategies.size()> fastest{};
   };
-  std::unordered_map<ProblemKey, OfProblem, ProblemKeyHash> problems_{};
+  std::unordered_map<PackedProblem, OfProblem, PackedProblemHash> problems_{};
 };
 
 }  // namespace overlaptune

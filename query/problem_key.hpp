@@ -10,15 +10,15 @@ namespace overlaptune {
 
 /// The key of a validated problem and a launch. Keys are equal exactly where problem and launch
 /// are.
-struct ProblemKey {
+struct PackedProblem {
   std::uint64_t mn = 0;
   std::uint64_t rest = 0;
 
-  ProblemKey(const Problem& problem, Launch launch)
+  PackedProblem(const Problem& problem, Launch launch)
       : mn(word(problem.m) << 32 | word(problem.n)),
         rest(word(problem.k) << 32 | word(problem.ranks) << 16 | word(problem.op) << 8 |
              word(problem.elements) << 4 | word(launch)) {}
-  friend bool operator==(const ProblemKey&, const ProblemKey&) = default;
+  friend bool operator==(const PackedProblem&, const PackedProblem&) = default;
 
  private:
   template <class T>
@@ -28,8 +28,8 @@ struct ProblemKey {
   static_assert(kLargestSize < std::int64_t{1} << 32 && kMostRanks < 1 << 16);
 };
 
-struct ProblemKeyHash {
-  std::size_t operator()(const ProblemKey& key) const { return mix(key.mn ^ mix(key.rest)); }
+struct PackedProblemHash {
+  std::size_t operator()(const PackedProblem& key) const { return mix(key.mn ^ mix(key.rest)); }
 };
 
 }  // namespace overlaptune

@@ -11,7 +11,7 @@ namespace overlaptune {
 /// The key of a validated problem and the terms of a question. Keys are equal exactly where these
 /// are.
 struct QuestionKey {
-  ProblemKey problem;
+  PackedProblem problem;
   std::uint64_t terms = 0;
 
   QuestionKey(const Problem& asked, const Terms& given)
@@ -23,7 +23,7 @@ struct QuestionKey {
 
 struct QuestionKeyHash {
   std::size_t operator()(const QuestionKey& key) const {
-    return mix(ProblemKeyHash{}(key.problem) ^ key.terms);
+    return mix(PackedProblemHash{}(key.problem) ^ key.terms);
   }
 };
 

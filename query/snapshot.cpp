@@ -96,7 +96,7 @@ AnswerSnapshot::AnswerSnapshot(std::vector<std::filesystem::path> files, const P
     if (!id) continue;
     add_winners(winners_, store, *id, capabilities_of(choice_.platform), exact,
                 [&](const DamagedWinner& winner) {
-                  damaged_.emplace(ProblemKey(winner.problem, winner.launch), winner.fault);
+                  damaged_.emplace(PackedProblem(winner.problem, winner.launch), winner.fault);
                 });
   }
 }
@@ -115,7 +115,7 @@ const Answer* AnswerSnapshot::winner(const Problem& problem, const Terms& terms)
 
 std::optional<Answer> AnswerSnapshot::from_elsewhere(const Problem& problem,
                                                      const Terms& terms) const {
-  const ProblemKey key(problem, terms.launch);
+  const PackedProblem key(problem, terms.launch);
   if (!elsewhere_ || damaged_.count(key) > 0) return std::nullopt;
   const auto winner = elsewhere_->winners.find(key);
   if (winner != elsewhere_->winners.end() && allows(terms, strategy_of(winner->second.config))) {

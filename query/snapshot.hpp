@@ -78,7 +78,7 @@ class AnswerSnapshot {
   std::optional<Elsewhere> elsewhere_;
   std::string why_not_elsewhere_;  ///< why the system database could not be read
   /// The faults of damaged winners, by the problem that they say they have.
-  std::unordered_map<ProblemKey, std::string, ProblemKeyHash> damaged_;
+  std::unordered_map<PackedProblem, std::string, PackedProblemHash> damaged_;
   mutable std::mutex cache_mutex_;
   mutable std::unordered_map<QuestionKey, Expected<Answer>, QuestionKeyHash> cache_;
   mutable std::once_flag read_;

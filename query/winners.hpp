@@ -11,7 +11,7 @@
 
 namespace overlaptune {
 
-using Winners = std::unordered_map<ProblemKey, Answer, ProblemKeyHash>;
+using Winners = std::unordered_map<PackedProblem, Answer, PackedProblemHash>;
 
 /// Adds the winners of a platform in a database, except those that a machine with these
 /// capabilities cannot run: they may be of an older program. Of two winners for one problem and
