@@ -60,9 +60,9 @@ struct WaveGroups {
 }  // namespace config_field
 
 /// Every field, in the order of the columns of tables and JSON.
-using AllFields =
-    std::tuple<config_field::Tile, config_field::Stages, config_field::Cluster, config_field::Raster, config_field::CommCtas,
-               config_field::WaveGroups, config_field::Chunks, config_field::Transport, config_field::Wait>;
+using AllFields = std::tuple<config_field::Tile, config_field::Stages, config_field::Cluster,
+                             config_field::Raster, config_field::CommCtas, config_field::WaveGroups,
+                             config_field::Chunks, config_field::Transport, config_field::Wait>;
 
 /// Calls `visit(field)` for each of `AllFields`.
 template <class Visit>

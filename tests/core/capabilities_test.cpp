@@ -155,7 +155,9 @@ TEST(Capabilities, have_symmetric_kernels_only_of_an_nccl_that_can_end_them) {
 }
 
 template <class Own>
-concept HasTraits = requires { sizeof(TraitsOf<Own>); };
+concept HasTraits = requires {
+  sizeof(TraitsOf<Own>);
+};
 
 TEST(Strategies, without_traits_do_not_compile) {
   EXPECT_TRUE(HasTraits<Sequential>);

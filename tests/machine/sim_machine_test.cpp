@@ -308,7 +308,9 @@ TEST(SimMachine, extreme_problems_run) {
 }
 
 template <class Own>
-concept Simulated = requires { sizeof(sim::SimulationOf<Own>); };
+concept Simulated = requires {
+  sizeof(sim::SimulationOf<Own>);
+};
 
 TEST(SimMachine, has_every_strategy) {
   EXPECT_EQ(machine()->strategies().size(), std::variant_size_v<Config>);

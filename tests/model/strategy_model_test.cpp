@@ -12,7 +12,9 @@ namespace overlaptune {
 namespace {
 
 template <class Own>
-concept Modelled = requires { sizeof(ModelOf<Own>); };
+concept Modelled = requires {
+  sizeof(ModelOf<Own>);
+};
 
 TEST(StrategyModels, are_missing_for_what_is_no_strategy) {
   EXPECT_TRUE(Modelled<Signaled>);
