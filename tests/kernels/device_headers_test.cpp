@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/kernels/sources.hpp"
+
 namespace overlaptune::kernels {
 namespace {
 
@@ -40,6 +42,17 @@ TEST(DeviceHeaders, include_nothing_but_each_other) {
     }
   }
   EXPECT_GT(includes, 10);
+}
+
+using DeviceHeadersWithNvrtc = WithNvrtc;
+
+TEST_F(DeviceHeadersWithNvrtc, each_compiles_alone) {
+  for (const DeviceHeader& header : device_headers()) {
+    KernelSource source = small_kernel();
+    source.text = "#include \"" + std::string(header.name) + "\"\n" + source.text;
+    const auto cubin = compiler->compile(source, "sm_90a");
+    EXPECT_TRUE(cubin) << header.name << ": " << cubin.error().message;
+  }
 }
 
 TEST(DeviceHeaders, inline_ptx_stands_in_one_folder) {

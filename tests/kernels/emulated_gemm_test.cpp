@@ -23,8 +23,8 @@
 #include "core/push_order.hpp"
 #include "core/store_order.hpp"
 #include "core/tiling.hpp"
-#include "emulator/run.hpp"
 #include "kernels/device/hopper_gemm.cuh"
+#include "tests/kernels/emulator/run.hpp"
 
 namespace overlaptune {
 namespace {

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <bit>
 
-#include "emulator/machine.hpp"
+#include "tests/kernels/emulator/machine.hpp"
 
 #define __device__
 #define __forceinline__ inline

@@ -1,4 +1,4 @@
-#include "emulator/machine.hpp"
+#include "tests/kernels/emulator/machine.hpp"
 
 #include <chrono>
 #include <semaphore>

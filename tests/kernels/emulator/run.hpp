@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "emulator/machine.hpp"
+#include "tests/kernels/emulator/machine.hpp"
 
 namespace emulator {
 

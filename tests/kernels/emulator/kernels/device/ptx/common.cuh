@@ -1,8 +1,8 @@
 #pragma once
 // The functions of kernels/device/ptx/common.cuh on the host.
 
-#include "emulator/cuda_words.hpp"
 #include "kernels/device/types.cuh"
+#include "tests/kernels/emulator/cuda_words.hpp"
 
 namespace overlaptune::kernels::device {
 

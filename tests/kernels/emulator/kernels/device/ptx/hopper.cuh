@@ -8,8 +8,8 @@
 #include <atomic>
 #include <cstring>
 
-#include "emulator/run.hpp"
 #include "kernels/device/ptx/common.cuh"
+#include "tests/kernels/emulator/run.hpp"
 
 namespace overlaptune::kernels::device {
 
