@@ -80,6 +80,20 @@ TEST_F(KeepTest, sequential_wins_where_all_fail_and_is_not_run_again) {
   for (const auto& each : machine.runs) EXPECT_NE(each.config, kSequential);
 }
 
+TEST_F(KeepTest, nothing_wins_where_sequential_is_wrong_or_has_no_time) {
+  Candidate wrong = measured(kSequential, 100);
+  wrong.verdict = Verdict::wrong;
+  Candidate untimed = measured(kSequential, 100);
+  untimed.measured.reset();
+  for (const Candidate& sequential : {wrong, untimed}) {
+    const auto winner = keep({sequential, measured(kTwo, 90)});
+    ASSERT_TRUE(winner);
+    EXPECT_FALSE(*winner);
+    EXPECT_EQ(stored(), "");
+  }
+  EXPECT_TRUE(machine.runs.empty());
+}
+
 TEST_F(KeepTest, a_failure_of_the_trace_is_told_from_one_of_the_winner) {
   machine.before_result = [&](const auto& each) {
     machine.failures.clear();
