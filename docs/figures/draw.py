@@ -93,6 +93,48 @@ def strategies(program: str) -> Figure:
     return figure
 
 
+#: The parts of each time that the model adds up, in units of no meaning: lane (0: GEMM, 1: exchange), begin, length,
+#: kind, name. The names are the symbols of docs/model.md.
+PARTS = (
+    ("sequential", "T = t₀ + G + g + C", (
+        (0, 12, 300, "gemm", "G"), (1, 324, 250, "send", "C"))),
+    ("chunked", "a piece starts g after its GEMM and after the piece before", (
+        (0, 12, 84, "gemm", "p₁"), (0, 104, 84, "gemm", "p₂"), (0, 196, 84, "gemm", "p₃"), (0, 288, 84, "gemm", "p₄"),
+        (1, 104, 66, "send", "u₁"), (1, 196, 66, "send", "u₂"), (1, 288, 66, "send", "u₃"), (1, 380, 60, "send", "u₄"))),
+    ("signaled", "one GEMM; τ after a group's last tile its piece starts, at the earliest g after the piece before", (
+        (0, 12, 150, "gemm", "p₁"), (0, 162, 90, "gemm", "p₂"), (0, 252, 60, "gemm", "p₃"), (0, 312, 30, "gemm", ""),
+        (1, 172, 104, "send", "u₁"), (1, 286, 62, "send", "u₂"), (1, 358, 40, "send", "u₃"), (1, 408, 22, "send", ""))),
+    ("waiting", "rows arrive piece by piece; the GEMM ends with the latest of its chains", (
+        (1, 24, 90, "send", "a₁"), (1, 120, 90, "send", "a₂"), (1, 216, 90, "send", "a₃"), (1, 312, 40, "send", "a₄"),
+        (0, 12, 85, "gemm", "own rows"), (0, 97, 17, "wait", ""), (0, 114, 85, "gemm", ""), (0, 199, 11, "wait", ""),
+        (0, 210, 85, "gemm", ""), (0, 295, 11, "wait", ""), (0, 306, 46, "gemm", ""), (0, 352, 40, "gemm", "R"))),
+    ("peer_store", "SMs run ahead of the links by two waves; own tiles wait for the peers' and for s + r", (
+        (0, 12, 70, "gemm", "peers'"), (0, 82, 34, "own", "own"), (0, 116, 70, "gemm", "peers'"), (0, 186, 34, "own", "own"),
+        (0, 220, 70, "gemm", "peers'"), (0, 290, 24, "wait", ""), (0, 314, 40, "own", "own"),
+        (1, 30, 78, "send", "links"), (1, 120, 78, "send", "links"), (1, 222, 78, "send", "links"))),
+)
+
+
+def model() -> Figure:
+    figure = Figure("The times that the model adds up (lengths are chosen to show the parts)", 76 + 76 * len(PARTS))
+    y, scale = 44, 730 / 580
+    for name, rule, bars in PARTS:
+        figure.text(24, y + 36, name, "strong")
+        figure.text(120, y + 14, rule, "note")
+        for lane, begin, length, kind, words in bars:
+            x, width = 120 + scale * begin, scale * length
+            figure.rect(x, y + 20 + 19 * lane, width, 17, kind)
+            if words:
+                figure.text(x + width / 2, y + 33 + 19 * lane, words, "bar", "middle")
+        y += 76
+    figure.line(120, y, 850, y)
+    figure.text(120, y + 16, "0, then t₀", "note")
+    for x, kind, words in ((330, "gemm", "GEMM"), (410, "own", "own tiles"), (500, "send", "exchange"), (590, "wait", "SMs wait")):
+        figure.rect(x, y + 8, 12, 10, kind)
+        figure.text(x + 16, y + 17, words, "note")
+    return figure
+
+
 def warps() -> Figure:
     figure = Figure("A CTA of the GEMM on Hopper: warps, and what lies between them", 380)
     figure.box(24, 60, 170, 50, "scheduling warp", "takes positions of the queue")
@@ -173,7 +215,8 @@ def waits() -> Figure:
 
 
 def drawn(program: str) -> dict[str, str]:
-    figures = {"rooms": rooms(), "strategies": strategies(program), "warps": warps(), "tile-order": tile_order(), "waits": waits()}
+    figures = {"rooms": rooms(), "strategies": strategies(program), "model": model(), "warps": warps(),
+               "tile-order": tile_order(), "waits": waits()}
     return {f"{name}.svg": figure.done() for name, figure in figures.items()}
 
 

@@ -44,7 +44,7 @@ TEST_F(SearchTest, predicts_what_it_promises_in_ascending_order) {
 /// Each strategy by itself: most are not among the first of all.
 TEST_F(SearchTest, each_strategy_predicts_what_it_promises) {
   int compared = 0;
-  for (const Strategy strategy : {Strategy::chunked, Strategy::signaled}) {
+  for (const Strategy strategy : {strategy_of<Chunked>(), strategy_of<Signaled>()}) {
     for (const Problem& problem : held_out_problems(6, 8, 13)) {
       if (!traits_of(strategy).ops.contains(problem.op)) continue;
       const auto best =

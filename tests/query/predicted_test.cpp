@@ -126,7 +126,7 @@ TEST_F(PredictedTest, OnlyWhatIsAllowedAndWasMeasuredIsPredicted) {
       return std::ranges::count(allowed, strategy_of(score.config)) > 0;
     });
     ASSERT_NE(fastest, all.scores.end());
-    if ((mask & 1) == 0 || answer.strategy != to_string(Strategy::sequential)) {
+    if ((mask & 1) == 0 || answer.strategy != to_string(strategy_of<Sequential>())) {
       EXPECT_EQ(answer.config, to_string(fastest->config)) << names;
       EXPECT_EQ(answer.predicted_us, fastest->time().count()) << mask;
     }
