@@ -126,7 +126,8 @@ Expected<Config> untuned_config(const Problem& problem, std::string_view way) {
   // Collectives of NCCL beside a generated GEMM begin late unless SMs are left to them. Elsewhere 0
   // is usual, if it is allowed.
   const bool has_collective_beside = is_generated && is_nccls(transport_of(config));
-  with_field<config_field::CommCtas>(config, [&](int& ctas) { ctas = has_collective_beside ? kCtas : 0; });
+  with_field<config_field::CommCtas>(config,
+                                     [&](int& ctas) { ctas = has_collective_beside ? kCtas : 0; });
   if (!check(config)) with_field<config_field::CommCtas>(config, [](int& ctas) { ctas = kCtas; });
   if (auto able = check(problem, config, {}); !able) return error_of(able);
   return config;

@@ -29,7 +29,8 @@ struct ClockedGemm {
   }
   /// Time of the first `tiles` tiles, if the first group has `first_tiles` of them. The SMs that
   /// leave after the first group compute some of its tiles (`leaving` tiles of each whole turn, and
-  /// the first ones of the last turn: kernels/device/tiles.cuh). The other SMs compute all the rest.
+  /// the first ones of the last turn: kernels/device/tiles.cuh). The other SMs compute all the
+  /// rest.
   [[nodiscard]] double until(std::int64_t tiles, std::int64_t first_tiles) const {
     if (tiles == first_tiles) return first(tiles);
     const std::int64_t leaving = all_sms - sms;

@@ -18,7 +18,8 @@ double microseconds(const std::optional<Microseconds>& time) {
 /// The name of the transport that a config has chosen; empty where its strategy has no choice.
 std::string_view transport_name(const Config& config) {
   std::string_view name;
-  with_field<config_field::Transport>(config, [&](const auto& chosen) { name = to_string(chosen); });
+  with_field<config_field::Transport>(config,
+                                      [&](const auto& chosen) { name = to_string(chosen); });
   return name;
 }
 

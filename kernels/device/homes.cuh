@@ -74,8 +74,8 @@ __device__ __forceinline__ int position_with(const Run& run, int there, u32 tick
 }
 
 /// The position of the next item. `Items`: what the thread that takes them has in shared memory
-/// (`Taking` in hopper_items.cuh). `step`: the position behind another one for a cluster that goes on
-/// by equal steps.
+/// (`Taking` in hopper_items.cuh). `step`: the position behind another one for a cluster that goes
+/// on by equal steps.
 template <class Items, class Step>
 __device__ __forceinline__ int next_position(const Run& run, Items& items, const Step& step) {
   RankWords* own = own_words(run);

@@ -199,7 +199,7 @@ TEST(Legality, the_store_keeps_and_a_query_answers_with_winners_that_are_legal) 
       // The query comes at once, because the next case of this op takes its place.
       if (stored.size() % 16 == 0) {
         const AnswerSnapshot snapshot({place.file()}, {.described = platform});
-        const bool exact = snapshot.winner(each.problem, Launch::graph) != nullptr;
+        const bool exact = snapshot.answer(each.problem, Launch::graph).source == Source::exact;
         ASSERT_EQ(exact, check(each.problem, each.config, capabilities).has_value())
             << name_of(each);
       }

@@ -105,7 +105,8 @@ TEST_F(WaitingTest, nothing_drawn_at_random_is_predicted_to_be_faster_than_what_
         search(fitted_->model, problem, Launch::graph, {.strategies = {strategy_of<Waiting>()}}));
     const auto tiles = promising_tiles(gpu_limits(90), problem);
     for (int i = 0; i < 800; ++i) {
-      const auto config = model_of(strategy_of<Waiting>()).draw(problem, {16, Transport::ring}, draws);
+      const auto config =
+          model_of(strategy_of<Waiting>()).draw(problem, {16, Transport::ring}, draws);
       const auto& own = std::get<Waiting>(*config);
       if (!is_tried(own.raster) || std::find(tiles.begin(), tiles.end(), own.tile) == tiles.end()) {
         continue;
@@ -144,8 +145,8 @@ TEST_F(WaitingTest, a_short_list_is_the_beginning_of_a_long_one) {
 TEST_F(WaitingTest, the_search_promises_what_is_predicted) {
   const Problem problem{Op::all_gather_gemm, 8192, 7168, 2048, Elements::bf16, 8};
   for (const Launch launch : {Launch::graph, Launch::eager}) {
-    const auto found = value_or_throw(
-        search(fitted_->model, problem, launch, {.best = 8, .strategies = {strategy_of<Waiting>()}}));
+    const auto found = value_or_throw(search(fitted_->model, problem, launch,
+                                             {.best = 8, .strategies = {strategy_of<Waiting>()}}));
     ASSERT_GT(found.size(), 4U);
     for (const Scored& scored : found) {
       const auto prediction =

@@ -49,7 +49,7 @@ TEST(GeneratedQueueTest, RowsArePushedInSharesOf32KibOrOneForEachCta) {
   EXPECT_EQ(many.shares, 8);
   EXPECT_EQ(many.order.pushes, 2 * 8);
   EXPECT_EQ(many.all, 12 + 2 * 8);
-  EXPECT_EQ(many.homes, 4);
+  EXPECT_EQ(many.homes, 16 + 4);  // the 16 CTAs that push, then the tiles that wait for nothing
   EXPECT_EQ(queued_items(kSingle, operands(3), 12, kSms).shares, 3);
   // An item of two CTAs has a share for each.
   const QueuedItems pairs = queued_items(kPairs, operands(3), 12, kSms);
@@ -59,8 +59,8 @@ TEST(GeneratedQueueTest, RowsArePushedInSharesOf32KibOrOneForEachCta) {
 }
 
 TEST(GeneratedQueueTest, ClustersGoOnByStepsUnlessManyItemsWaitForDifferentTimes) {
-  const QueuedItems few{.all = 6 * 66 - 1};
-  const QueuedItems many{.all = 6 * 66};
+  const QueuedItems few{.all = 24 * 66 - 1};
+  const QueuedItems many{.all = 24 * 66};
   const auto stores = [](bool adds, bool own_later) {
     return GeneratedOperands{.stores = GeneratedStores{.own_later = own_later, .adds = adds}};
   };
