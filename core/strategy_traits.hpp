@@ -15,7 +15,7 @@ enum class GemmFamily {
   generated,  ///< the generated GEMM, compiled at run time for a tile
 };
 
-/// What a strategy needs of a platform, beyond the transports of its configs.
+/// The needs of a strategy: abilities of a platform beyond the transports of its configs.
 enum class Need {
   peer_memory,  ///< the memory of peers, over links that are made for it
 };

@@ -7,7 +7,7 @@
 
 namespace overlaptune::kernels {
 
-/// As C++ names it in the headers of the kernels (kernels/device/types.cuh).
+/// Its C++ name in the headers of the kernels (kernels/device/types.cuh).
 [[nodiscard]] constexpr std::string_view element_name(Dtype dtype) {
   switch (dtype) {
     case Dtype::bf16:

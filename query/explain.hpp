@@ -29,7 +29,7 @@ struct Explanation {
 /// Time of the collectives in which no GEMM runs.
 [[nodiscard]] Microseconds exposed(const Prediction& prediction);
 
-/// What was learned of the time of a config.
+/// The corrections that measured configs taught for the time of a config.
 [[nodiscard]] double learned_us(const Explained& row);
 
 /// What the analytic model adds to the GEMM alone and to the exposed communication: the GEMM is

@@ -27,7 +27,7 @@
 
 namespace overlaptune::kernels::device {
 
-/// What a consumer does with the slabs of a tile.
+/// The work of a consumer on the slabs of a tile.
 enum Task : u32 {
   kFill,          // as without peers
   kFillForOwner,  // the slab goes to a slot of the owner
