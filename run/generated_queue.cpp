@@ -62,7 +62,7 @@ QueuedItems queued_items(const QueuedKernel& kernel, const GeneratedOperands& op
 
 bool goes_on_by_steps(const GeneratedOperands& operands, const QueuedItems& items,
                       unsigned clusters) {
-  constexpr std::int64_t kMany = 24;
+  constexpr std::int64_t kMany = 16;
   const bool waits = operands.stores && operands.stores->adds && operands.stores->own_later;
   return !waits || items.all < kMany * clusters;
 }

@@ -59,8 +59,8 @@ TEST(GeneratedQueueTest, RowsArePushedInSharesOf32KibOrOneForEachCta) {
 }
 
 TEST(GeneratedQueueTest, ClustersGoOnByStepsUnlessManyItemsWaitForDifferentTimes) {
-  const QueuedItems few{.all = 24 * 66 - 1};
-  const QueuedItems many{.all = 24 * 66};
+  const QueuedItems few{.all = 16 * 66 - 1};
+  const QueuedItems many{.all = 16 * 66};
   const auto stores = [](bool adds, bool own_later) {
     return GeneratedOperands{.stores = GeneratedStores{.own_later = own_later, .adds = adds}};
   };
