@@ -1,20 +1,18 @@
 // overlaptune advise: what overlap gains for a whole model.
 
-#include <cstdlib>
-
 #include <fmt/format.h>
 
-#include "cli/advice.hpp"
-#include "cli/advice_headline.hpp"
-#include "cli/advice_output.hpp"
-#include "cli/assumptions.hpp"
 #include "cli/command.hpp"
+#include "cli/flags/machine_flags.hpp"
+#include "cli/flags/problem_flags.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/machine_flags.hpp"
-#include "cli/problem_flags.hpp"
+#include "cli/output/advice_headline.hpp"
+#include "cli/output/advice_output.hpp"
+#include "cli/output/assumptions.hpp"
+#include "cli/output/thresholds_output.hpp"
 #include "cli/quick_probes.hpp"
-#include "cli/thresholds.hpp"
-#include "query/snapshot.hpp"
+#include "core/base/environment.hpp"
+#include "query/measured_platform.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -46,58 +44,17 @@ std::vector<Parallelism> parallelism(const std::string& text) {
   return {Parallelism::sequence, Parallelism::tensor};
 }
 
-std::set<int> probed_ranks(std::span<const Measurement> measurements) {
-  std::set<int> ranks;
-  for (const Measurement& measurement : measurements) {
-    const auto* collective = std::get_if<CollectiveProbe>(&measurement.probe);
-    if (collective != nullptr) ranks.insert(collective->ranks);
-  }
-  return ranks;
-}
-
-/// The time of a GEMM or a collective alone, as the probe would measure it.
-Expected<Microseconds> time_alone(const Expected<LearnedModel>& model, const Probe& probe) {
-  if (!model) return error_of(model);
-  return model->analytic().predict(probe);
-}
-
-/// Answers as `query` has them.
-Advice from_database(const AdviseFlags& flags, const ModelConfig& config, Platform& platform) {
-  const Store store(flags.database, Access::read);
-  const auto stored = value_or_throw(store.platform(flags.platform));
-  platform = stored.platform;
-  const AnswerSnapshot answers({flags.database}, {.described = platform}, system_database());
-  return advise(
-      config, flags.options,
-      {.platform = platform,
-       .probed = probed_ranks(store.measurements(stored.id)),
-       .ask = [&](const Problem& problem) { return answers.answer(problem, flags.launch); },
-       .alone = [&](const Probe& probe) { return time_alone(answers.model(), probe); }});
-}
-
 /// Predictions from a quick probing of the machine. Nothing is stored.
-Advice from_machine(const AdviseFlags& flags, const ModelConfig& config, Platform& platform) {
+MeasuredPlatform from_machine(const AdviseFlags& flags) {
   const auto machine = open(flags.machine, flags.common);
-  platform = machine->platform();
+  const Platform platform = machine->platform();
   std::vector<int> ranks;
   for (const int tp : flags.options.tp.empty() ? std::vector{2, 4, 8} : flags.options.tp) {
     if (tp <= platform.gpu_count) ranks.push_back(tp);
   }
   catch_interrupts();
   warn_if_simulated(flags.machine, *machine);
-  const auto measurements = quick_measurements(*machine, ranks);
-  const auto model = learned_model(platform, measurements, {});
-  return advise(config, flags.options,
-                {.platform = platform,
-                 .probed = probed_ranks(measurements),
-                 .ask =
-                     [&](const Problem& problem) {
-                       return answer_without_winner(
-                           platform, problem, flags.launch,
-                           [&]() -> const Expected<LearnedModel>& { return model; },
-                           "nothing was tuned");
-                     },
-                 .alone = [&](const Probe& probe) { return time_alone(model, probe); }});
+  return MeasuredPlatform::of_measurements(platform, quick_measurements(*machine, ranks));
 }
 
 /// Refuses a workload before anything is opened or measured.
@@ -128,9 +85,12 @@ int run_advise(const AdviseFlags& flags, const Session& /*session*/) {
   }
   const ModelConfig config = value_or_throw(read_model_config(flags.model, flags.reading));
   check_sizes(config, flags);
-  Platform platform;
-  const Advice advice = flags.database.empty() ? from_machine(flags, config, platform)
-                                               : from_database(flags, config, platform);
+  // Answers of a database are those that `query` has.
+  const MeasuredPlatform measured =
+      flags.database.empty() ? from_machine(flags)
+                             : MeasuredPlatform::of_database(flags.database, flags.platform);
+  const Platform& platform = measured.platform();
+  const Advice advice = advise(config, flags.options, measured.adviser(flags.launch));
   if (advice.passes.empty()) {
     throw Failure(ErrorKind::bad_input,
                   advice.left_out.empty()
@@ -148,7 +108,7 @@ int run_advise(const AdviseFlags& flags, const Session& /*session*/) {
   if (flags.thresholds) {
     add_thresholds(json, advice);
     words += text_of_thresholds(advice, platform) + left_out_lines(advice) + note_lines(advised);
-    if (!flags.csv.empty()) write_file(flags.csv, to_csv(launcher_table(advice)));
+    if (!flags.csv.empty()) write_file(flags.csv, to_csv(launcher_table(advice, platform)));
   } else {
     words += "\n" + text(advised);
   }
@@ -204,9 +164,8 @@ void add_advise(CLI::App& root, Session& session) {
       ->check(CLI::IsMember({"yes", "no", "both"}));
   add_launch_flag(*command, flags->launch);
   command->callback([&session, flags] {
-    const char* const usual = std::getenv(kDatabaseVariable);
-    if (flags->database.empty() && flags->machine.name.empty() && usual != nullptr) {
-      flags->database = usual;
+    if (flags->database.empty() && flags->machine.name.empty()) {
+      flags->database = environment().database.value_or("");
     }
     if (flags->thresholds && flags->options.tokens.empty()) flags->options.tokens = usual_tokens();
     flags->options.parallelism = parallelism(flags->sequence_parallel);

@@ -4,8 +4,8 @@
 
 #include "cli/command.hpp"
 #include "cli/cuda_support.hpp"
-#include "kernels/cubin_cache.hpp"
-#include "reports/table.hpp"
+#include "kernels/compile/cubin_cache.hpp"
+#include "reports/table/table.hpp"
 
 namespace overlaptune::cli {
 namespace {

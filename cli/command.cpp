@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -16,10 +15,11 @@
 #include <spdlog/spdlog.h>
 
 #include "cli/commit.hpp"
-#include "cli/terminal.hpp"
-#include "core/printable.hpp"
-#include "core/whole_file.hpp"
-#include "reports/fitted.hpp"
+#include "cli/output/terminal.hpp"
+#include "core/base/environment.hpp"
+#include "core/base/printable.hpp"
+#include "core/base/whole_file.hpp"
+#include "reports/table/fitted.hpp"
 
 namespace overlaptune::cli {
 
@@ -65,14 +65,14 @@ void set_log_level(spdlog::level::level_enum level) {
 void start_log() {
   spdlog::set_default_logger(spdlog::stderr_color_mt("overlaptune"));
   set_log_level(spdlog::level::info);
-  const char* wanted = std::getenv("OVERLAPTUNE_LOG");
-  if (wanted == nullptr || *wanted == '\0') return;
-  const auto level = spdlog::level::from_str(wanted);  // `off` for an unknown level
-  if (level == spdlog::level::off && std::string_view(wanted) != "off") {
+  const auto wanted = environment().log;
+  if (!wanted) return;
+  const auto level = spdlog::level::from_str(*wanted);  // `off` for an unknown level
+  if (level == spdlog::level::off && *wanted != "off") {
     throw Failure(ErrorKind::bad_input,
                   fmt::format("OVERLAPTUNE_LOG = '{}': expected one of trace, debug, info, "
                               "warning, error, critical, off",
-                              wanted));
+                              *wanted));
   }
   set_log_level(level);
 }

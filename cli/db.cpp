@@ -9,10 +9,11 @@
 
 #include "cli/command.hpp"
 #include "cli/db_removal.hpp"
-#include "cli/problem_flags.hpp"
-#include "core/printable.hpp"
-#include "core/text_file.hpp"
-#include "reports/table.hpp"
+#include "cli/flags/problem_flags.hpp"
+#include "core/base/printable.hpp"
+#include "core/base/text_file.hpp"
+#include "query/stored_fit.hpp"
+#include "reports/table/table.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -83,7 +84,9 @@ int info(const DbFlags& flags, const Session& /*session*/) {
 }
 
 int check(const DbFlags& flags, const Session& /*session*/) {
-  const auto wrong = Store(flags.database, Access::read).check();
+  const Store store(flags.database, Access::read);
+  auto wrong = store.check();
+  if (wrong.empty()) wrong = fit_faults(store);
   if (flags.common.json) {
     print_json(
         OrderedJson{{"database", flags.database}, {"sound", wrong.empty()}, {"problems", wrong}});
@@ -160,6 +163,7 @@ int import_database(const DbFlags& flags, const Session& /*session*/) {
     const auto done = import_json(store, in);
     if (!done) throw Failure(done.error().kind, fmt::format("{}: {}", name, done.error().message));
     warn(name, *done);
+    store_fits(store);
   });
   return info(flags, {});
 }
@@ -169,6 +173,7 @@ int merge(const DbFlags& flags, const Session& /*session*/) {
   for (const std::string& file : flags.others) others.emplace_back(file, Access::read);
   create_and_fill(flags.database, [&](Store& store) {
     for (std::size_t i = 0; i < others.size(); ++i) warn(flags.others[i], store.merge(others[i]));
+    store_fits(store);
   });
   return info(flags, {});
 }

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/problem_flags.hpp"
+#include "cli/flags/problem_flags.hpp"
 #include "db/rules.hpp"
-#include "reports/table.hpp"
+#include "reports/table/table.hpp"
 
 namespace overlaptune::cli {
 namespace {

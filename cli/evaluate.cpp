@@ -12,11 +12,11 @@
 #include "cli/evaluate_held_out.hpp"
 #include "cli/evaluate_untuned.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/origin.hpp"
-#include "cli/progress.hpp"
+#include "cli/output/origin.hpp"
+#include "cli/output/progress.hpp"
+#include "core/config/work.hpp"
 #include "core/statistics.hpp"
-#include "core/work.hpp"
-#include "reports/rerun.hpp"
+#include "reports/quality/rerun.hpp"
 #include "tuner/leave_one_out.hpp"
 
 namespace overlaptune::cli {

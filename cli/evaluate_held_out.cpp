@@ -7,12 +7,12 @@
 #include <spdlog/spdlog.h>
 
 #include "cli/interrupt.hpp"
-#include "cli/origin.hpp"
-#include "cli/progress.hpp"
+#include "cli/output/origin.hpp"
+#include "cli/output/progress.hpp"
 #include "model/model.hpp"
 #include "probes/held_out.hpp"
 #include "probes/probes.hpp"
-#include "reports/table.hpp"
+#include "reports/table/table.hpp"
 #include "tuner/layer_probes.hpp"
 
 namespace overlaptune::cli {

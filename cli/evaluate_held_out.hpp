@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "cli/machine_flags.hpp"
-#include "cli/problem_flags.hpp"
+#include "cli/flags/machine_flags.hpp"
+#include "cli/flags/problem_flags.hpp"
 
 namespace overlaptune::cli {
 

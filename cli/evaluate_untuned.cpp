@@ -7,7 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "cli/interrupt.hpp"
-#include "cli/progress.hpp"
+#include "cli/output/progress.hpp"
 #include "core/statistics.hpp"
 #include "query/snapshot.hpp"
 

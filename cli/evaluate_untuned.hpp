@@ -5,7 +5,7 @@
 #include <string>
 
 #include "machine/machine.hpp"
-#include "reports/table.hpp"
+#include "reports/table/table.hpp"
 #include "tuner/untuned.hpp"
 
 namespace overlaptune::cli {

@@ -3,7 +3,7 @@
 #include <csignal>
 #include <initializer_list>
 
-#include "core/signals.hpp"
+#include "core/base/signals.hpp"
 
 namespace overlaptune::cli {
 namespace {

@@ -12,10 +12,10 @@
 #include "cli/command.hpp"
 #include "cli/cuda_support.hpp"
 #include "cli/kernels_ahead.hpp"
-#include "cli/progress.hpp"
-#include "kernels/compile_all.hpp"
-#include "kernels/registry.hpp"
-#include "reports/table.hpp"
+#include "cli/output/progress.hpp"
+#include "kernels/compile/compile_all.hpp"
+#include "kernels/compile/registry.hpp"
+#include "reports/table/table.hpp"
 
 namespace overlaptune::cli {
 namespace {

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "core/work.hpp"
+#include "core/config/work.hpp"
 #include "db/store.hpp"
-#include "kernels/tiled_source.hpp"
+#include "kernels/compile/tiled_source.hpp"
 
 namespace overlaptune::cli {
 namespace {

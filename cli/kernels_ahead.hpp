@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/compile_all.hpp"
+#include "kernels/compile/compile_all.hpp"
 
 namespace overlaptune::cli {
 

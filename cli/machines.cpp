@@ -1,8 +1,8 @@
 // overlaptune machines: lists the machines that can be tuned here.
 
 #include "cli/command.hpp"
-#include "cli/machine_flags.hpp"
-#include "reports/table.hpp"
+#include "cli/flags/machine_flags.hpp"
+#include "reports/table/table.hpp"
 
 namespace overlaptune::cli {
 namespace {

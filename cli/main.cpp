@@ -7,13 +7,12 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "cli/command.hpp"
+#include "cli/flags/machine_flags.hpp"
+#include "cli/flags/usage_errors.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/machine_flags.hpp"
-#include "core/printable.hpp"
-#include "core/suggestion.hpp"
+#include "core/base/printable.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -33,57 +32,6 @@ std::string joined(int argc, char** argv) {
     line += argv[i];
   }
   return line;
-}
-
-/// The subcommand that was given, at any depth, or `app`.
-const CLI::App& given(const CLI::App& app) {
-  const auto commands = app.get_subcommands();
-  return commands.empty() ? app : given(*commands.front());
-}
-
-std::vector<std::string> names_of_subcommands(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-  return names;
-}
-
-std::vector<std::string> names_of_options(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  return names;
-}
-
-/// What is wrong with a word that the command does not know.
-std::string unknown(const CLI::App& command, const std::string& word) {
-  if (word.starts_with('-')) {
-    const std::string name = word.substr(0, word.find('='));
-    return fmt::format("{}: {}: unknown option{}", command.get_name(), name,
-                       did_you_mean(name, names_of_options(command)));
-  }
-  const auto subcommands = names_of_subcommands(command);
-  if (subcommands.empty()) {
-    return fmt::format("'{}': not expected here; a list is written with commas, as in 1k,4k", word);
-  }
-  return fmt::format("subcommand '{}': expected one of {}{}", word, fmt::join(subcommands, ", "),
-                     did_you_mean(word, subcommands));
-}
-
-/// The message of a parse error. CLI11 tells what is missing before it tells what it does not know;
-/// often the one is the other, misspelled.
-std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
-  const CLI::App& command = given(app);
-  const auto words = app.remaining(true);
-  if (!words.empty()) return unknown(command, words.front());
-  std::string message = error.what();
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->get_required() && option->empty() && !option->get_envname().empty() &&
-        message.starts_with(option->get_name())) {
-      message += fmt::format(" where {} is not set", option->get_envname());
-    }
-  }
-  return message;
 }
 
 /// Whether a command was given without the subcommand or the options that it needs, and with

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "model/model.hpp"
-#include "reports/picks.hpp"
+#include "reports/quality/picks.hpp"
 
 namespace overlaptune::cli {
 namespace {

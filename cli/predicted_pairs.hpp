@@ -4,13 +4,13 @@
 #include <optional>
 #include <vector>
 
-#include "reports/page_data.hpp"
+#include "reports/page/page_data.hpp"
 
 namespace overlaptune::cli {
 
-/// What the analytic model, fitted to the probes of each platform, predicts for each winner and for
-/// the fastest `sequential` of its problem. None where a model cannot be fitted or does not know
-/// the config.
+/// Predictions of the analytic model, fitted to the probes of each platform, for each winner and
+/// for the fastest `sequential` of its problem. None where a model cannot be fitted or does not
+/// know the config.
 [[nodiscard]] std::vector<std::optional<PredictedPair>> predicted_pairs(const Snapshot& snapshot);
 
 }  // namespace overlaptune::cli

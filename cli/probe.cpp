@@ -4,15 +4,16 @@
 #include <spdlog/spdlog.h>
 
 #include "cli/command.hpp"
+#include "cli/flags/machine_flags.hpp"
+#include "cli/flags/problem_flags.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/machine_flags.hpp"
-#include "cli/origin.hpp"
-#include "cli/problem_flags.hpp"
-#include "cli/progress.hpp"
+#include "cli/output/origin.hpp"
+#include "cli/output/progress.hpp"
 #include "probes/peers.hpp"
-#include "reports/bandwidth_table.hpp"
+#include "query/stored_fit.hpp"
 #include "reports/peer_matrix.hpp"
-#include "reports/table.hpp"
+#include "reports/table/bandwidth_table.hpp"
+#include "reports/table/table.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -80,6 +81,7 @@ int probe(const ProbeFlags& flags, const Session& session) {
                                      flags.again, bar.callback()));
   }();
   store.confirm_place();
+  store_fits(store);
   const bool stopped = interrupted() != 0;
   const std::vector<Measurement> measurements = stored(store, platform);
   const Table table = bandwidths(measurements, ranks, flags.every_bandwidth);

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
-#include "cli/explanation_output.hpp"
-#include "cli/origin.hpp"
-#include "cli/problem_flags.hpp"
-#include "cli/question.hpp"
+#include "cli/flags/problem_flags.hpp"
+#include "cli/flags/question.hpp"
+#include "cli/output/explanation_output.hpp"
+#include "cli/output/origin.hpp"
 #include "reports/json.hpp"
 
 namespace overlaptune::cli {
@@ -21,6 +21,7 @@ struct QueryFlags {
   QuestionFlags question{};
   Terms terms{};
   bool explain = false;
+  bool family = false;
   std::string trace{};
 };
 
@@ -28,8 +29,20 @@ std::string time_text(const std::optional<Microseconds>& time) {
   return time ? fmt::format("{:.1f} us", time->count()) : "-";
 }
 
+void print_recipe(const QueryFlags& flags, Question& question) {
+  const RecipeAnswer answer = question.recipe(flags.terms);
+  if (flags.common.json) return print_json(question.document(answer));
+  const std::string text = fmt::format(
+      "{}{}\n{}\n", answer.reason, simulated_mark(question.platform()), to_string(answer.recipe));
+  print(with_assumptions(text, question.assumptions()));
+}
+
 int query(const QueryFlags& flags, const Session& /*session*/) {
   Question question(flags.question);
+  if (flags.family) {
+    print_recipe(flags, question);
+    return kDone;
+  }
   const Answer answer = question.answer(flags.terms);
   std::optional<Explanation> explanation;
   if (flags.explain) {
@@ -76,6 +89,10 @@ void add_query(CLI::App& root, Session& session) {
   auto* explain = command->add_flag(
       "--explain", flags->explain,
       "Also the best config of all under the model alone, its timeline, and why it won");
+  command
+      ->add_flag("--family", flags->family,
+                 "The recipe of the weight: a config for each range of rows, up to the problem's m")
+      ->excludes(explain);
   command
       ->add_option("--trace", flags->trace,
                    "Chrome trace of that timeline to write, for ui.perfetto.dev")

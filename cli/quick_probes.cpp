@@ -2,7 +2,7 @@
 
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/progress.hpp"
+#include "cli/output/progress.hpp"
 #include "probes/probes.hpp"
 
 namespace overlaptune::cli {

@@ -11,11 +11,11 @@
 #include <spdlog/spdlog.h>
 
 #include "cli/command.hpp"
+#include "cli/flags/problem_flags.hpp"
 #include "cli/predicted_pairs.hpp"
-#include "cli/problem_flags.hpp"
 #include "db/rules.hpp"
 #include "reports/comparison.hpp"
-#include "reports/html_report.hpp"
+#include "reports/page/html_report.hpp"
 #include "reports/regressions.hpp"
 
 namespace overlaptune::cli {

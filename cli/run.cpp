@@ -1,15 +1,15 @@
 // overlaptune run: runs one config of one problem beside `sequential`, and traces the GPUs.
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
-#include "cli/machine_flags.hpp"
-#include "cli/origin.hpp"
-#include "cli/problem_flags.hpp"
+#include "cli/flags/machine_flags.hpp"
+#include "cli/flags/problem_flags.hpp"
+#include "cli/output/origin.hpp"
+#include "core/base/environment.hpp"
 #include "core/busy.hpp"
 #include "core/statistics.hpp"
 #include "reports/json.hpp"
@@ -62,8 +62,7 @@ Config winner_of(const RunFlags& flags, const std::string& database, const Platf
 Config config_of(const RunFlags& flags, const Platform& platform) {
   if (flags.config) return *flags.config;
   if (!flags.database.empty()) return winner_of(flags, flags.database, platform);
-  const char* named = std::getenv(kDatabaseVariable);
-  if (named != nullptr && *named != '\0') return winner_of(flags, named, platform);
+  if (const auto named = environment().database) return winner_of(flags, *named, platform);
   throw Failure(ErrorKind::bad_input,
                 "no config given: expected --config 'LINE', as `overlaptune query` prints it, or "
                 "--db with a winner of this problem");
@@ -80,8 +79,8 @@ std::vector<double> paired_speedups(const RunResult& sequential, const RunResult
   return ratios;
 }
 
-/// What the GPUs did, as the machine recorded it, or else by its timeline; none where it tells
-/// neither.
+/// The work of the GPUs, as the machine recorded it, or else by its timeline; none where the result
+/// has neither.
 std::optional<TracedRun> traced(const Problem& problem, const Config& config,
                                 const RunResult& result) {
   if (result.activities.empty() && !result.timeline) return std::nullopt;

@@ -1,24 +1,24 @@
 // overlaptune sequences: plans sequence-parallel groups for batches of sequences.
 
-#include "reports/sequences.hpp"
+#include "reports/plans/sequences.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <unistd.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "cli/command.hpp"
+#include "cli/flags/sequence_costs.hpp"
+#include "cli/flags/sequence_limits.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/progress.hpp"
-#include "cli/sequence_costs.hpp"
-#include "cli/sequence_limits.hpp"
-#include "core/text_file.hpp"
-#include "planner/lengths.hpp"
-#include "planner/picture.hpp"
-#include "planner/study.hpp"
-#include "reports/sequences_text.hpp"
+#include "cli/output/progress.hpp"
+#include "core/base/environment.hpp"
+#include "core/base/text_file.hpp"
+#include "planning/sequences/lengths.hpp"
+#include "planning/sequences/picture.hpp"
+#include "planning/sequences/study.hpp"
+#include "reports/plans/sequences_text.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -30,7 +30,7 @@ constexpr std::size_t kMostLengthsBytes = std::size_t{256} << 20;
 struct SequencesFlags {
   CommonFlags common{};
   CostFlags costs{};
-  LimitFlags limits{};
+  AskedLimits limits{};
   std::string lengths{};
   std::string out{};
   int gpus = 0;
@@ -128,7 +128,7 @@ std::vector<std::string> batch_notes(const SequencesFlags& flags, const Prepared
 }
 
 bool coloured() {
-  return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  return isatty(STDOUT_FILENO) != 0 && !environment().no_color;
 }
 
 /// The text with `mark` at the end of every line with a figure.

@@ -9,9 +9,9 @@
 #include <fmt/ranges.h>
 
 #include "cli/command.hpp"
-#include "cli/machine_flags.hpp"
-#include "cli/problem_flags.hpp"
-#include "reports/table.hpp"
+#include "cli/flags/machine_flags.hpp"
+#include "cli/flags/problem_flags.hpp"
+#include "reports/table/table.hpp"
 
 namespace overlaptune::cli {
 namespace {

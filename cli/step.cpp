@@ -1,24 +1,22 @@
 // overlaptune step: which operation of a layer, a pass or a training step runs when.
 
-#include "reports/step.hpp"
+#include "reports/plans/step.hpp"
 
 #include <cmath>
-#include <cstdlib>
-#include <functional>
 
 #include <fmt/format.h>
 
-#include "cli/assumptions.hpp"
 #include "cli/command.hpp"
+#include "cli/flags/machine_flags.hpp"
+#include "cli/flags/problem_flags.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/machine_flags.hpp"
-#include "cli/problem_flags.hpp"
+#include "cli/output/assumptions.hpp"
+#include "cli/output/step_output.hpp"
 #include "cli/quick_probes.hpp"
-#include "cli/step_costs.hpp"
-#include "cli/step_output.hpp"
-#include "core/text_file.hpp"
-#include "core/units.hpp"
-#include "query/snapshot.hpp"
+#include "core/base/environment.hpp"
+#include "core/base/text_file.hpp"
+#include "core/base/units.hpp"
+#include "query/measured_platform.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -53,46 +51,16 @@ PlannedStep from_graph(const StepFlags& flags) {
           .plan = plan_graph(value_or_throw(parse_task_graph(text, flags.graph)))};
 }
 
-PlannedStep planned(const StepFlags& flags, const ModelConfig& config, const Platform& platform,
-                    std::vector<Measurement> measurements, const Expected<LearnedModel>& model,
-                    std::function<Answer(const Problem&)> ask) {
-  if (!model) {
-    refuse(fmt::format("{}: {}: run `overlaptune probe` into this database first",
-                       full_name(platform), model.error().message));
-  }
-  const StepShape& shape = flags.shape;
-  const std::int64_t gpus = std::int64_t{shape.tp} * shape.dp;
-  if (shape.scope == Scope::step && shape.dp > 1 && gpus > platform.gpu_count &&
-      !flags.known.data_parallel_gb_per_s) {
-    refuse(
-        fmt::format("--dp {}: with --tp {} {} GPUs, of which {} were probed on {}: expected "
-                    "--data-parallel-gb-per-s, the rate of a GPU's links between replicas",
-                    shape.dp, shape.tp, gpus, platform.gpu_count, full_name(platform)));
-  }
-  const PlatformCosts costs(platform, std::move(measurements), *model, std::move(ask), config,
-                            flags.known);
-  PlannedStep made{.source = flags.model,
-                   .name = config.name,
-                   .shape = shape,
-                   .plan = value_or_throw(plan_step(config, shape, costs.costs())),
-                   .costs = costs.sources(),
-                   .assumptions = assumptions_of_attention(config, shape.tokens),
-                   .platform = platform};
-  if (made.plan.layers > made.plan.planned_layers) {
-    made.notes.push_back(fmt::format("{} of {} equal layers are planned; the others repeat them",
-                                     made.plan.planned_layers, made.plan.layers));
-  }
-  made.notes.emplace_back("embedding and lm_head are left out: once a model, not once a layer");
+PlannedStep planned(const StepFlags& flags, const ModelConfig& config,
+                    const MeasuredPlatform& measured) {
+  PlannedStep made = plan_model_step(config, flags.shape, flags.known, measured.step_grounds());
+  made.source = flags.model;
   return made;
 }
 
 PlannedStep from_database(const StepFlags& flags) {
   const ModelConfig config = value_or_throw(read_model_config(flags.model, flags.reading));
-  const Store store(flags.database, Access::read);
-  const auto stored = value_or_throw(store.platform(flags.platform));
-  const AnswerSnapshot answers({flags.database}, {.described = stored.platform}, system_database());
-  return planned(flags, config, stored.platform, store.measurements(stored.id), answers.model(),
-                 [&](const Problem& problem) { return answers.answer(problem, Launch::graph); });
+  return planned(flags, config, MeasuredPlatform::of_database(flags.database, flags.platform));
 }
 
 /// From a quick probing of the machine. Nothing is stored.
@@ -110,14 +78,8 @@ PlannedStep from_machine(const StepFlags& flags) {
   if (ranks.empty()) ranks.push_back(2);  // the model needs some collective
   catch_interrupts();
   warn_if_simulated(flags.machine, *machine);
-  auto measurements = quick_measurements(*machine, ranks);
-  const auto model = learned_model(platform, measurements, {});
-  return planned(
-      flags, config, platform, std::move(measurements), model, [&](const Problem& problem) {
-        return answer_without_winner(
-            platform, problem, Launch::graph,
-            [&]() -> const Expected<LearnedModel>& { return model; }, "nothing was tuned");
-      });
+  return planned(flags, config,
+                 MeasuredPlatform::of_measurements(platform, quick_measurements(*machine, ranks)));
 }
 
 void check_flags(const StepFlags& flags) {
@@ -140,9 +102,9 @@ int run_step(const StepFlags& flags, const Session& /*session*/) {
     write_file(flags.trace, trace_of(planned.plan, "step of " + planned.source));
   }
   if (flags.common.json) {
-    print_json(document(planned));
+    print_json(cli::document(planned));
   } else {
-    print(text(planned));
+    print(cli::text(planned));
   }
   return kDone;
 }
@@ -237,9 +199,8 @@ void add_step(CLI::App& root, Session& session) {
       ->add_option("--trace", flags->trace, "File for the schedule, to open with ui.perfetto.dev")
       ->type_name("FILE");
   command->callback([&session, flags] {
-    const char* const usual = std::getenv(kDatabaseVariable);
-    if (flags->database.empty() && flags->machine.name.empty() && usual != nullptr) {
-      flags->database = usual;
+    if (flags->database.empty() && flags->machine.name.empty()) {
+      flags->database = environment().database.value_or("");
     }
     flags->shape.sequence_parallel = flags->sequence_parallel == "yes";
     flags->shape.gradient_norm = flags->gradient_norm == "yes";

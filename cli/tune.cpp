@@ -5,12 +5,13 @@
 #include <spdlog/spdlog.h>
 
 #include "cli/command.hpp"
+#include "cli/flags/machine_flags.hpp"
+#include "cli/flags/problem_flags.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/machine_flags.hpp"
-#include "cli/origin.hpp"
-#include "cli/problem_flags.hpp"
-#include "cli/progress.hpp"
+#include "cli/output/origin.hpp"
+#include "cli/output/progress.hpp"
 #include "query/answer.hpp"
+#include "query/stored_fit.hpp"
 #include "reports/json.hpp"
 #include "reports/products.hpp"
 #include "reports/winners.hpp"
@@ -108,6 +109,7 @@ int tune(const TuneFlags& flags, const Session& session) {
         overlaptune::tune(*machine, store, work.problems, options, bar.callback()));
   }();
   store.confirm_place();
+  store_fits(store);
   print(flags.common.json ? json_text(document(flags, platform, work, report))
                           : marked_lines(text(flags, platform, work, report, session.program),
                                          {work.assumptions, work.assumed_dense}));

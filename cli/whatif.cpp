@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "cli/problem_flags.hpp"
-#include "cluster/cluster_file.hpp"
-#include "core/readable.hpp"
+#include "cli/flags/problem_flags.hpp"
+#include "core/base/readable.hpp"
+#include "planning/whatif/cluster_file.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -96,8 +96,8 @@ int whatif_of_operation(const WhatIfFlags& flags) {
   const MeasuredTimes measured = measured_times(flags, *flags.operation);
   std::vector<WhatIfAnswer> all;
   for (const std::string& name : flags.clusters) {
-    const auto own = answers(value_or_throw(cluster::find_cluster(name)), measured,
-                             *flags.operation, flags.bytes, flags.gpus);
+    const auto own = warned_answers(value_or_throw(cluster::find_cluster(name)), measured,
+                                    *flags.operation, flags.bytes, flags.gpus);
     all.insert(all.end(), own.begin(), own.end());
   }
   if (flags.common.json) {
@@ -112,6 +112,14 @@ int whatif_of_operation(const WhatIfFlags& flags) {
   }
   std::string text = headline(all) + "\n" + to_markdown(table_of(all));
   if (all.size() == 1) text += "\n" + to_markdown(table_of_algorithms(all.front()));
+  std::vector<std::string> said;
+  for (const WhatIfAnswer& answer : all) {
+    for (const std::string& note : answer.notes) {
+      if (std::find(said.begin(), said.end(), note) != said.end()) continue;
+      text += fmt::format("{}Note: {}\n", said.empty() ? "\n" : "", note);
+      said.push_back(note);
+    }
+  }
   print(text);
   return kDone;
 }
@@ -161,6 +169,11 @@ OrderedJson json_of(const WhatIfAnswer& answer) {
     document["low_us"] = estimate.low_us;
     document["high_us"] = estimate.high_us;
   }
+  if (!calibrated) document["in_a_loop_us"] = answer.in_a_loop_us;
+  if (answer.in_a_hosts_loop_us > 0) {
+    document["in_a_hosts_loop_us"] = answer.in_a_hosts_loop_us;
+  }
+  document["notes"] = answer.notes;
   document["calibrated"] = calibrated;
   document["calibrated_by"] = calibrated ? OrderedJson(answer.calibrated_by) : OrderedJson();
   document["algorithm"] = to_string(best(answer).algorithm);

@@ -5,11 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/assumptions.hpp"
 #include "cli/command.hpp"
-#include "cluster/calibration.hpp"
-#include "cluster/cluster.hpp"
-#include "reports/table.hpp"
+#include "cli/output/assumptions.hpp"
+#include "planning/whatif/answers.hpp"
+#include "reports/table/table.hpp"
 
 namespace overlaptune::cli {
 
@@ -29,30 +28,20 @@ struct WhatIfFlags {
   double utilisation = 0.4;
 };
 
-/// Measured times, and who measured them: full names of platforms ("sim:h200-nvlink-x8"), or the
-/// file. Without `--calibrate` both are empty.
-struct MeasuredTimes {
-  std::vector<cluster::MeasuredRow> rows{};
-  std::string source{};
-};
+using cluster::MeasuredTimes;
+using cluster::WhatIfAnswer;
 
 /// The times of `--calibrate`: of a database, a CSV, or the output of nccl-tests. Throws `Failure`
 /// (`bad_input`) that names the file.
 [[nodiscard]] MeasuredTimes measured_times(const WhatIfFlags& flags, cluster::Operation operation);
 
-/// The time of one question, calibrated if there are measured times.
-struct WhatIfAnswer {
-  cluster::Question question{};
-  std::string cluster{};
-  cluster::Estimate estimate{};
-  std::string calibrated_by{};  ///< the source of the measured times; empty: data sheets alone
-};
-
-/// Throws `Failure` (`bad_input`): as `Calibration::fit` and `times_of`.
-[[nodiscard]] std::vector<WhatIfAnswer> answers(const cluster::Cluster& cluster,
-                                                const MeasuredTimes& measured,
-                                                cluster::Operation operation,
-                                                const std::vector<std::int64_t>& bytes, int gpus);
+/// `cluster::answers`, with a warning for each note of the cluster and each doubt about measured
+/// times.
+[[nodiscard]] std::vector<WhatIfAnswer> warned_answers(const cluster::Cluster& cluster,
+                                                       const MeasuredTimes& measured,
+                                                       cluster::Operation operation,
+                                                       const std::vector<std::int64_t>& bytes,
+                                                       int gpus);
 
 [[nodiscard]] OrderedJson json_of(const WhatIfAnswer& answer);
 

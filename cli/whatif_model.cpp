@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include "cli/whatif.hpp"
-#include "cluster/cluster_file.hpp"
-#include "cluster/gradients.hpp"
-#include "core/readable.hpp"
+#include "core/base/readable.hpp"
+#include "planning/whatif/cluster_file.hpp"
+#include "planning/whatif/gradients.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -32,10 +32,10 @@ Step step_on(const WhatIfFlags& flags, const std::string& name, const ModelConfi
                 {.tensor_parallel = flags.tensor_parallel, .utilisation = flags.utilisation}))};
   const auto across = value_or_throw(across_replicas(cluster, flags.tensor_parallel));
   const auto operation = cluster::Operation::all_reduce;
-  step.all_reduce =
-      answers(across, measured_times(flags, operation), operation,
-              {static_cast<std::int64_t>(step.synchronisation.gradient_bytes)}, flags.data_parallel)
-          .front();
+  step.all_reduce = warned_answers(across, measured_times(flags, operation), operation,
+                                   {static_cast<std::int64_t>(step.synchronisation.gradient_bytes)},
+                                   flags.data_parallel)
+                        .front();
   step.tokens = hiding_tokens(step.synchronisation, step.all_reduce.estimate.us);
   return step;
 }

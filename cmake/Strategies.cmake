@@ -1,32 +1,30 @@
-# A strategy has sources in several rooms, and one header in each, its sides. strategies/CMakeLists.txt calls these.
+# A strategy is one folder, strategies/NAME, whose files belong to several rooms. strategies/CMakeLists.txt calls these.
 
 set(OVERLAPTUNE_GENERATED ${PROJECT_BINARY_DIR}/generated)
 
-# overlaptune_strategy(NAME CORE a.cpp ... MODEL b.cpp ... SIM c.cpp ... RUN d.cpp ...): gives the rooms the sources.
+# overlaptune_strategy(NAME CORE a.cpp ... MODEL b.cpp ... SIM c.cpp ... RUN d.cpp ... DEVICE e.cuh ...): gives the rooms
+# their files of strategies/NAME.
 function(overlaptune_strategy name)
-  cmake_parse_arguments(PARSE_ARGV 1 SIDE "" "" "CORE;MODEL;SIM;RUN")
-  overlaptune_side_sources(core core ${SIDE_CORE})
-  overlaptune_side_sources(model model ${SIDE_MODEL})
-  overlaptune_side_sources(machine machine/sim ${SIDE_SIM})
-  overlaptune_side_sources(run run ${SIDE_RUN})
+  cmake_parse_arguments(PARSE_ARGV 1 SIDE "" "" "CORE;MODEL;SIM;RUN;DEVICE")
+  set(sides CORE MODEL SIM RUN)
+  set(rooms core model machine run)
+  foreach(side room IN ZIP_LISTS sides rooms)
+    list(TRANSFORM SIDE_${side} PREPEND ${PROJECT_SOURCE_DIR}/strategies/${name}/)
+    if(TARGET overlaptune_${room})  # `run` is built only where CUDA is
+      target_sources(overlaptune_${room} PRIVATE ${SIDE_${side}})
+    endif()
+  endforeach()
+  list(TRANSFORM SIDE_DEVICE PREPEND ${PROJECT_SOURCE_DIR}/strategies/${name}/)
+  set_property(TARGET overlaptune_compiler APPEND PROPERTY OVERLAPTUNE_DEVICE_HEADERS ${SIDE_DEVICE})
   set_property(GLOBAL APPEND PROPERTY OVERLAPTUNE_STRATEGIES ${name})
 endfunction()
 
-function(overlaptune_side_sources room folder)
-  if(TARGET overlaptune_${room})  # `run` is built only where CUDA is
-    list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/${folder}/ OUTPUT_VARIABLE sources)
-    target_sources(overlaptune_${room} PRIVATE ${sources})
-  endif()
-endfunction()
-
-# overlaptune_side(NAME PATH): makes the header strategies/NAME.hpp, which includes PATH of every strategy, with its name
-# for @strategy@.
-function(overlaptune_side name path)
+# overlaptune_side(NAME FILE): makes the header strategies/NAME.hpp, which includes FILE of every strategy.
+function(overlaptune_side name file)
   get_property(strategies GLOBAL PROPERTY OVERLAPTUNE_STRATEGIES)
   set(content "#pragma once\n// This side of every strategy (strategies/CMakeLists.txt).\n\n")
   foreach(strategy IN LISTS strategies)
-    string(CONFIGURE "#include \"${path}\"\n" line @ONLY)
-    string(APPEND content "${line}")
+    string(APPEND content "#include \"strategies/${strategy}/${file}\"\n")
   endforeach()
   file(CONFIGURE OUTPUT ${OVERLAPTUNE_GENERATED}/strategies/${name}.hpp CONTENT "${content}")
 endfunction()

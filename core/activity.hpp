@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "core/names.hpp"
-#include "core/units.hpp"
+#include "core/base/names.hpp"
+#include "core/base/units.hpp"
 
 namespace overlaptune {
 

@@ -87,7 +87,7 @@ std::vector<Transport> transports_of(const Capabilities& capabilities) {
 bool has_kernel(const Capabilities& capabilities, Strategy strategy) {
   const StrategyTraits& traits = traits_of(strategy);
   const auto& limits = capabilities.limits;
-  if (traits.largest_area != nullptr && limits && *limits.*traits.largest_area == 0) return false;
+  if (traits.needs.contains(Need::queue) && limits && !limits->queue) return false;
   return capabilities.gemms.contains(traits.gemm);
 }
 

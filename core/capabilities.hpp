@@ -1,15 +1,15 @@
 #pragma once
 // The capabilities of a machine, or of the ranks of a communicator, as a value by which
-// core/check.hpp judges configs.
+// core/config/check.hpp judges configs.
 
 #include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/config/strategies.hpp"
 #include "core/gpu.hpp"
 #include "core/platform.hpp"
-#include "core/strategies.hpp"
 
 namespace overlaptune {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/names.hpp"
+#include "core/base/names.hpp"
 
 namespace overlaptune {
 

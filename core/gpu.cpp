@@ -3,71 +3,46 @@
 #include <algorithm>
 #include <array>
 
-#include "core/staging.hpp"
+#include "core/config/staging.hpp"
 
 namespace overlaptune {
 namespace {
-
-/// The costs were measured on H200; for other GPUs they are assumed.
-constexpr GpuLimits with_costs(GpuLimits limits) {
-  // From tests/bench/shared_tiles_bench: with a smaller k, sharing gains less than adding up the
-  // two halves costs.
-  limits.least_shared_k = 1024;
-  // From 4 GPUs: eight groups of 8 KiB against one group of 64 KiB.
-  limits.peer_gap = us(1.5);
-  // From 4 GPUs: configs with many small groups.
-  limits.copy_gap = us(8);
-  // From one GPU (tests/bench/waiting_bench): 32 copies from the host against one.
-  limits.push_gap = us(4.2);
-  // From 2 H100 (docs/kernel-notes.md, "Groups of one wave"): GEMMs of two tiles, all-to-all, and
-  // reduce-scatter against it.
-  limits.store_signal = us(3.5);
-  limits.store_receive = us(3);
-  // From the same: M = 1024, stores to the rank's own memory, against the plain GEMM.
-  limits.store_run = us(5.5);
-  // From one H200 (tests/bench/peer_store_bench): M = 1024 against 16384, all-to-all, and
-  // reduce-scatter against all-to-all, with tiles of which two or three consumers have rows.
-  limits.store_slab = us(0.12);
-  limits.store_add = us(0.27);
-  // NCCL 2.28 chooses 16 to 32, by bytes and collective.
-  limits.default_comm_ctas = 24;
-  return limits;
-}
 
 /// Limits of a GPU without wgmma: the accumulators of a block are in 8 warps of at most 255
 /// registers a thread, which gives 128 x 256.
 constexpr GpuLimits without_wgmma(int compute_capability, int shared_bytes, int fewest_stages,
                                   int most_stages) {
-  return with_costs({.compute_capability = compute_capability,
-                     .shared_memory_bytes = shared_bytes,
-                     .largest_down = 256,
-                     .largest_across = 256,
-                     .largest_block_area = 128 * 256,
-                     .fewest_stages = fewest_stages,
-                     .most_stages = most_stages,
-                     .largest_cluster = 1,
-                     .default_depths = 1});
+  return {.compute_capability = compute_capability,
+          .shared_memory_bytes = shared_bytes,
+          .largest_down = 256,
+          .largest_across = 256,
+          .largest_block_area = 128 * 256,
+          .fewest_stages = fewest_stages,
+          .most_stages = most_stages,
+          .largest_cluster = 1,
+          .default_depths = 1};
 }
 
 constexpr std::array<GpuLimits, 6> kLimits{{
     without_wgmma(80, 163 * 1024, 3, 5),
     without_wgmma(86, 99 * 1024, 2, 4),  // for graphics and inference
     without_wgmma(89, 99 * 1024, 2, 4),
-    with_costs({.compute_capability = 90,
-                .shared_memory_bytes = 227 * 1024,
-                .largest_down = 256,
-                .largest_across = 256,
-                .transposed_tiles = true,
-                .largest_block_area = 49152,
-                .fewest_stages = 3,
-                .most_stages = 7,
-                .largest_cluster = 2,
-                // 192 rows of wgmmas take three warpgroups beside the one that loads; no registers
-                // are left for the sums of the other CTA.
-                .unshared_down = 192,
-                // 192x240 and 256x176 compile without spills; 192x256 and 256x192 do not.
-                .largest_store_area = 192 * 240,
-                .default_depths = 5}),
+    {.compute_capability = 90,
+     .shared_memory_bytes = 227 * 1024,
+     .largest_down = 256,
+     .largest_across = 256,
+     .swap_ab = true,
+     .queue = true,
+     .largest_block_area = 49152,
+     .fewest_stages = 3,
+     .most_stages = 7,
+     .largest_cluster = 2,
+     // 192 rows of wgmmas take three warpgroups beside the one that loads; no registers
+     // are left for the sums of the other CTA.
+     .unshared_down = 192,
+     // 192x240 and 256x176 compile without spills; 192x256 and 256x192 do not.
+     .largest_store_area = 192 * 240,
+     .default_depths = 5},
     // Blackwell has no wgmma, and there is no kernel for its own instructions.
     without_wgmma(100, 227 * 1024, 3, 5),
     without_wgmma(120, 99 * 1024, 2, 4),
@@ -108,7 +83,7 @@ bool is_feasible(const Tile& tile, const GpuLimits& limits, Elements elements) {
   const auto is_one_of = [](int size, int multiple, int largest) {
     return size >= multiple && size <= largest && size % multiple == 0;
   };
-  return (limits.transposed_tiles || !tile.is_transposed()) &&
+  return (limits.swap_ab || !tile.swaps_ab()) &&
          is_one_of(tile.down(), Tile::kInstructionRows, limits.largest_down) &&
          is_one_of(tile.across(), kAcrossMultiple, limits.largest_across) &&
          tile.block_m * tile.block_n <= limits.largest_block_area &&
@@ -144,7 +119,7 @@ std::vector<Tile> promising_tiles(const GpuLimits& limits, const Problem& proble
   std::vector<Tile> tiles = feasible_tiles(limits, problem.elements);
   std::erase_if(tiles, [&](const Tile& tile) {
     if (tile.block_n < kNarrow && tile.block_n < problem.n) return true;
-    if (!tile.is_transposed()) return false;
+    if (!tile.swaps_ab()) return false;
     return (tile.block_m < kNarrow && tile.block_m < rows) ||
            beyond(tile.block_m) >= beyond(Tile::kInstructionRows);
   });
@@ -156,7 +131,7 @@ std::vector<Tile> default_tiles(const GpuLimits& limits, Elements elements) {
   std::erase_if(tiles, [&](const Tile& tile) {
     Tile deeper = tile;
     deeper.stages += limits.default_depths;
-    return tile.cluster != 1 || tile.is_transposed() || is_feasible(deeper, limits, elements);
+    return tile.cluster != 1 || tile.swaps_ab() || is_feasible(deeper, limits, elements);
   });
   return tiles;
 }

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/names.hpp"
+#include "core/base/names.hpp"
 #include "core/problem.hpp"
 
 namespace overlaptune {

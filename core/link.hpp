@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "core/names.hpp"
+#include "core/base/names.hpp"
 
 namespace overlaptune {
 

@@ -8,9 +8,9 @@ namespace overlaptune {
 namespace {
 
 std::string line(const GemmProbe& probe) {
-  return fmt::format("gemm {}x{}x{} {} tile={} stages={} cluster={} raster={} sms={}", probe.m,
+  return fmt::format("gemm {}x{}x{} {} tile={} stages={} cluster={} swizzle={} sms={}", probe.m,
                      probe.n, probe.k, to_string(probe.elements), to_string(probe.tile),
-                     probe.tile.stages, probe.tile.cluster, probe.raster, probe.sms);
+                     probe.tile.stages, probe.tile.cluster, probe.swizzle, probe.sms);
 }
 
 std::string line(const CollectiveProbe& probe) {

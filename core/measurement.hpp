@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/config.hpp"
-#include "core/fields.hpp"
+#include "core/config/config.hpp"
+#include "core/config/fields.hpp"
 #include "core/problem.hpp"
 #include "core/statistics.hpp"
 
@@ -22,7 +22,7 @@ struct GemmProbe {
   std::int64_t k = 0;
   Elements elements = Elements::bf16;
   Tile tile{};
-  int raster = 0;
+  int swizzle = 0;
   int sms = 0;  ///< SMs that compute; 0: all
   friend auto operator<=>(const GemmProbe&, const GemmProbe&) = default;
 };

@@ -1,10 +1,11 @@
 #include "core/nccl_variables.hpp"
 
 #include <array>
-#include <cstdlib>
 #include <fstream>
 #include <pwd.h>
 #include <unistd.h>
+
+#include "core/base/environment.hpp"
 
 namespace overlaptune {
 namespace {
@@ -30,14 +31,14 @@ std::optional<std::string> value_in(const std::string& file, const std::string& 
 }  // namespace
 
 std::vector<std::string> nccl_files() {
-  const char* const chosen = std::getenv("NCCL_CONF_FILE");
-  const bool has_choice = chosen != nullptr && *chosen != '\0';
-  return {has_choice ? chosen : home() + "/.nccl.conf", "/etc/nccl.conf"};
+  const auto chosen = process_variables()("NCCL_CONF_FILE");
+  const bool has_choice = chosen && !chosen->empty();
+  return {has_choice ? *chosen : home() + "/.nccl.conf", "/etc/nccl.conf"};
 }
 
 std::optional<std::string> nccl_variable(const std::string& name,
                                          const std::vector<std::string>& files) {
-  if (const char* const value = std::getenv(name.c_str())) return value;
+  if (auto value = process_variables()(name.c_str())) return value;
   for (const std::string& file : files) {
     if (auto value = value_in(file, name)) return value;
   }

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/hash.hpp"
+#include "core/base/hash.hpp"
 #include "core/nccl_variables.hpp"
 
 namespace overlaptune {

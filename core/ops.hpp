@@ -5,21 +5,28 @@
 #include <array>
 #include <string_view>
 
-#include "core/names.hpp"
+#include "core/base/names.hpp"
 
 namespace overlaptune {
 
-enum class Op { gemm_all_reduce, gemm_reduce_scatter, all_gather_gemm, gemm_all_to_all };
+enum class Op {
+  gemm_all_reduce,
+  gemm_reduce_scatter,
+  all_gather_gemm,
+  gemm_all_to_all,
+  all_to_all_gemm
+};
 
 enum class Collective { all_reduce, reduce_scatter, all_gather, all_to_all };
 
 template <>
 struct NamesOf<Op> {
   static constexpr std::string_view what = "op";
-  static constexpr std::array<Named<Op>, 4> all{{{Op::gemm_all_reduce, "gemm_all_reduce"},
+  static constexpr std::array<Named<Op>, 5> all{{{Op::gemm_all_reduce, "gemm_all_reduce"},
                                                  {Op::gemm_reduce_scatter, "gemm_reduce_scatter"},
                                                  {Op::all_gather_gemm, "all_gather_gemm"},
-                                                 {Op::gemm_all_to_all, "gemm_all_to_all"}}};
+                                                 {Op::gemm_all_to_all, "gemm_all_to_all"},
+                                                 {Op::all_to_all_gemm, "all_to_all_gemm"}}};
 };
 
 template <>
@@ -47,7 +54,7 @@ struct OpTraits {
 };
 
 /// The traits of every op, in the order of `Op`.
-inline constexpr std::array<OpTraits, 4> kOps{{
+inline constexpr std::array<OpTraits, 5> kOps{{
     {.op = Op::gemm_all_reduce, .collective = Collective::all_reduce, .sums = true},
     {.op = Op::gemm_reduce_scatter,
      .collective = Collective::reduce_scatter,
@@ -60,6 +67,10 @@ inline constexpr std::array<OpTraits, 4> kOps{{
      .row_blocks = true,
      .a_is_block = true},
     {.op = Op::gemm_all_to_all, .collective = Collective::all_to_all, .row_blocks = true},
+    {.op = Op::all_to_all_gemm,
+     .collective = Collective::all_to_all,
+     .exchanges_first = true,
+     .row_blocks = true},
 }};
 
 static_assert([] {

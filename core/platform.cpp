@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/hash.hpp"
+#include "core/base/hash.hpp"
 
 namespace overlaptune {
 

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/fields.hpp"
+#include "core/base/error.hpp"
+#include "core/base/units.hpp"
+#include "core/config/fields.hpp"
 #include "core/problem.hpp"
-#include "core/units.hpp"
 
 namespace overlaptune {
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/names.hpp"
+#include "core/base/units.hpp"
+#include "core/config/fields.hpp"
 #include "core/elements.hpp"
-#include "core/fields.hpp"
-#include "core/names.hpp"
 #include "core/ops.hpp"
-#include "core/units.hpp"
 
 namespace overlaptune {
 
@@ -43,7 +43,10 @@ struct NamesOf<Launch> {
 /// stores its weight), C = A * B^T is m x n. `m, n, k` are what one rank computes: for
 /// gemm_all_reduce and gemm_reduce_scatter `k` is already divided among the ranks, for
 /// all_gather_gemm `n` is (each rank brings m/ranks rows of A). gemm_all_to_all sends row block j
-/// of C to rank j; the output is ordered by source rank.
+/// of C to rank j; the output is ordered by source rank. all_to_all_gemm sends row block j of A (m
+/// rows, m/ranks for each rank) to rank j before the product: row block i of what rank r multiplies
+/// is row block r of rank i's A, and so row block i of r's C (m rows) is that block times r's own
+/// B, whose n and k are whole.
 struct Problem {
   Op op = Op::gemm_all_reduce;
   std::int64_t m = 0;

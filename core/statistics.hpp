@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "core/units.hpp"
+#include "core/base/units.hpp"
 
 namespace overlaptune {
 

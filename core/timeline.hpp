@@ -4,12 +4,12 @@
 
 #include <vector>
 
-#include "core/units.hpp"
+#include "core/base/units.hpp"
 
 namespace overlaptune {
 
-/// Times of one group, from the start of the config. For all_gather_gemm the collective comes
-/// first: `ready` is when the group's rows may be sent.
+/// Times of one group, from the start of the config. Where the collective comes
+/// first, `ready` is when the group's rows may be sent.
 struct GroupTimes {
   int group = 0;
   Microseconds ready{};  ///< the collective of the group could start

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "db/file_header.hpp"
+#include "db/file/file_header.hpp"
 #include "db/impl.hpp"
 #include "db/tallies.hpp"
 
@@ -134,6 +134,11 @@ void check_winners(Examination& examine, const Store::Impl& impl) {
       });
 }
 
+void check_fits(Examination& examine, const Store::Impl& impl) {
+  examine.collect(
+      [&] { impl.check_fits([&](std::string fault) { examine.add(std::move(fault)); }); });
+}
+
 /// Rows that are gone, or of an older state.
 void check_tallies(Examination& examine, db::Connection& connection) {
   examine.collect([&] {
@@ -168,6 +173,7 @@ std::vector<std::string> Store::check() const {
   check_layer_gemms(examine);
   check_candidates(examine);
   check_winners(examine, *impl_);
+  check_fits(examine, *impl_);
   check_tallies(examine, *impl_->connection);
   return std::move(examine).findings();
 }

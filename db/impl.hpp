@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "db/open.hpp"
-#include "db/place.hpp"
+#include "db/file/open.hpp"
+#include "db/file/place.hpp"
 #include "db/rows.hpp"
 #include "db/store.hpp"
 
@@ -79,6 +79,9 @@ struct Store::Impl {
   /// Whether the run has a candidate with this problem, launch, config, origin, rank, prediction
   /// and reason. The second run of a winner gives it other times, so these are not compared.
   [[nodiscard]] bool has_candidate_like(TuningRunId run, const Candidate& candidate) const;
+
+  /// Tells each fault of a stored fit.
+  void check_fits(const std::function<void(std::string)>& tell) const;
 
   // Row by row, runs in their order, all else in the order in which they were added:
   void each_platform(const std::function<void(const StoredPlatform&)>& visit) const;

@@ -33,7 +33,7 @@ constexpr Object kConditions(Field{"sm_clock_mhz", &Conditions::sm_clock_mhz},
 
 constexpr Object kGemmProbe(Field{"m", &GemmProbe::m}, Field{"n", &GemmProbe::n},
                             Field{"k", &GemmProbe::k}, Field{"dtype", &GemmProbe::elements},
-                            spliced(&GemmProbe::tile, kTile), Field{"raster", &GemmProbe::raster},
+                            spliced(&GemmProbe::tile, kTile), Field{"swizzle", &GemmProbe::swizzle},
                             Field{"sms", &GemmProbe::sms});
 constexpr auto kProbes = probe_forms(kGemmProbe);
 

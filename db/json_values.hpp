@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 
 /// Format of documents. 1: a config is an object with every field of every strategy. 2: a config is
 /// its canonical line.
-inline constexpr std::int64_t kFormatVersion = 2;
+inline constexpr std::int64_t kFormatVersion = 3;
 
 [[nodiscard]] Json to_json(const Platform& platform);  ///< with its fingerprint
 [[nodiscard]] Json to_json(const StoredRun& run, RunKind kind, const std::string& platform);

@@ -55,7 +55,7 @@ GemmProbe read_gemm(Query& query) {
   probe.k = query.integer();
   probe.elements = query.name<Elements>();
   probe.tile = read_fields<Tile>(query, kTileFields);
-  probe.raster = query.small_integer();
+  probe.swizzle = query.small_integer();
   probe.sms = query.small_integer();
   return probe;
 }
@@ -119,7 +119,7 @@ void put(Query& query, const Probe& probe) {
   if (const auto& gemm = parts.gemm) {
     query.bind(gemm->m).bind(gemm->n).bind(gemm->k).bind(gemm->elements);
     put_fields(query, kTileFields, gemm->tile);
-    query.bind(gemm->raster).bind(gemm->sms);
+    query.bind(gemm->swizzle).bind(gemm->sms);
   } else {
     put_nulls(query, kGemmColumns);
   }

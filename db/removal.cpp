@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "db/copy.hpp"
+#include "db/file/copy.hpp"
 #include "db/impl.hpp"
 #include "db/tallies.hpp"
 
@@ -99,6 +99,7 @@ void remove_problem(Connection& connection, const Problem& problem) {
 
 void remove_platform(Connection& connection, const std::vector<Run>& runs, PlatformId platform) {
   remove_where(connection, "winners", "platform_id", platform);
+  remove_where(connection, "fits", "platform_id", platform);
   for (const Run& run : runs) {
     if (run.brief.platform == platform) remove_run(connection, run);
   }

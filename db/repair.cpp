@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "db/copy.hpp"
+#include "db/file/copy.hpp"
 #include "db/impl.hpp"
 
 namespace overlaptune {
@@ -100,6 +100,10 @@ Store::Repair Store::repair() {
   const DatabaseInfo before = info();
   if (repaired.info().winners < before.winners) rebuild_winners(repaired.impl(), done.actions);
   tell_what_is_less(before, repaired.info(), done.actions);
+  if (const auto fits = connection.integer("SELECT count(*) FROM fits"); fits > 0) {
+    done.actions.push_back(
+        fmt::format("fits: {} rows left out: they follow from the measurements", fits));
+  }
   db::copy_pages(*repaired.impl_->connection, connection, connection);
   return done;
 }

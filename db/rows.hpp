@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "db/connection.hpp"
+#include "db/file/connection.hpp"
 #include "db/rules.hpp"
 #include "db/store.hpp"
 
@@ -29,7 +29,7 @@ inline constexpr std::string_view kOutcomeColumns =
 inline constexpr std::string_view kComparisonColumns =
     "sequential_us, gemm_alone_us, collective_alone_us, overlap_fraction";
 inline constexpr std::string_view kProbeColumns =
-    "kind, m, n, k, dtype, block_m, block_n, block_k, stages, cluster, raster, sms, collective, "
+    "kind, m, n, k, dtype, block_m, block_n, block_k, stages, cluster, swizzle, sms, collective, "
     "collective_bytes, ranks, comm_ctas, transport, copy_bytes, copy_ctas, launch_cost, "
     "peer_bytes, peer_from, peer_to";
 inline constexpr std::string_view kMeasuredColumns =

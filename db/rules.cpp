@@ -9,8 +9,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "core/check.hpp"
-#include "core/printable.hpp"
+#include "core/base/printable.hpp"
+#include "core/config/check.hpp"
 
 namespace overlaptune::db {
 namespace {
@@ -96,7 +96,7 @@ struct ProbeComplaint {
   Complaint operator()(const GemmProbe& p) const {
     return first(within("m", p.m, 1, kLargestSize), within("n", p.n, 1, kLargestSize),
                  within("k", p.k, 1, kLargestSize), tile_complaint("tile", p.tile),
-                 at_least("raster", p.raster, 0), at_least("sms", p.sms, 0));
+                 at_least("swizzle", p.swizzle, 0), at_least("sms", p.sms, 0));
   }
   Complaint operator()(const CollectiveProbe& p) const {
     return first(within("bytes", p.bytes.count, 0, kMostBytes),
@@ -246,12 +246,12 @@ Complaint time_complaint(std::string_view field, std::string_view time) {
   // Each letter is compared with two bounds, always to the end, in a type as wide as a letter. A
   // compiler makes few instructions of it; it runs for each of many thousand winners.
   constexpr std::string_view kLeast = "0000-00-00T00:00:00.000Z";
-  constexpr std::string_view kMost = "9999-19-39T29:59:59.999Z";
+  constexpr std::string_view kLargestDigits = "9999-19-39T29:59:59.999Z";
   if (time.size() == kLeast.size()) {
     unsigned char outside = 0;
     for (std::size_t i = 0; i < kLeast.size(); ++i) {
       outside |= static_cast<unsigned char>(time[i] < kLeast[i]);
-      outside |= static_cast<unsigned char>(time[i] > kMost[i]);
+      outside |= static_cast<unsigned char>(time[i] > kLargestDigits[i]);
     }
     const auto month = time.substr(5, 2);
     const auto day = time.substr(8, 2);

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/candidate.hpp"
+#include "core/config/candidate.hpp"
 #include "core/layer_gemm.hpp"
 #include "core/measurement.hpp"
 #include "core/platform.hpp"

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "core/hash.hpp"
-#include "core/printable.hpp"
+#include "core/base/hash.hpp"
+#include "core/base/printable.hpp"
 #include "db/tallies.hpp"
 
 namespace overlaptune::db {
@@ -68,7 +68,7 @@ CREATE TABLE measurements (
   block_k INTEGER,
   stages INTEGER,
   cluster INTEGER,
-  raster INTEGER,
+  swizzle INTEGER,
   sms INTEGER,               -- 0: all
   collective TEXT,
   collective_bytes INTEGER,
@@ -190,6 +190,13 @@ CREATE TABLE winners (
   PRIMARY KEY (platform_id, op, m, n, k, dtype, ranks, launch)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE fits (
+  platform_id INTEGER PRIMARY KEY REFERENCES platforms (id),
+  fitted_to INTEGER NOT NULL, -- a hash of the measurements and of the program's model
+  constants TEXT NOT NULL,   -- a line for each fit: its name, a colon, its constants
+  seal INTEGER               -- over all; see docs/database.md
+) STRICT;
+
 CREATE TABLE tallies (
   name TEXT PRIMARY KEY,     -- of a table
   rows INTEGER NOT NULL,
@@ -200,7 +207,7 @@ CREATE TABLE tallies (
 /// Digest of the objects of the schema, as SQLite 3.40 keeps their texts. A file with another
 /// digest is compared with a schema made for the comparison, which takes longer than the rest of
 /// opening it.
-constexpr std::uint64_t kDigest = 0xd4853988b3b0f9e2ULL;
+constexpr std::uint64_t kDigest = 0x73e29ee2aa65931ULL;
 
 /// The name of each object of the schema, with the SQL text that creates it. Statistics, which
 /// ANALYZE stores, are no part of it.

@@ -12,8 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/candidate.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
+#include "core/config/candidate.hpp"
+#include "core/fit.hpp"
 #include "core/layer_gemm.hpp"
 #include "core/measurement.hpp"
 #include "core/platform.hpp"
@@ -120,7 +121,7 @@ struct Removal {
 class DamagedRow : public Failure {
  public:
   DamagedRow(const std::filesystem::path& file, std::string fault);
-  /// What is wrong, without the file and the advice.
+  /// The fault of the row, without the file and the advice.
   [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
 
  private:
@@ -190,6 +191,13 @@ class Store {
   /// Replaces an earlier winner of the same platform, problem and launch.
   void put_winner(TuningRunId run, const Winner& winner);
 
+  // Models
+  /// Replaces the constants of the platform's model.
+  void put_fit(PlatformId platform, const Fit& fit);
+  /// The constants that were stored last; none where there are none or they are damaged, which
+  /// `check` names.
+  [[nodiscard]] std::optional<Fit> fit(PlatformId platform) const;
+
   // Answers
   /// The winner of a problem, or none. Throws `Failure` where it is damaged.
   [[nodiscard]] std::optional<StoredWinner> winner(PlatformId platform, const Problem& problem,
@@ -240,7 +248,7 @@ class Store {
   /// it was open for writing. Each change asks this itself, before it is committed. All rows that
   /// can still be read are then in a file beside it, which the message names.
   void confirm_place();
-  /// The same content in memory: what is removed there stays in the file.
+  /// A copy of the content in memory. Rows that are removed from the copy stay in the file.
   [[nodiscard]] Store in_memory() const;
 
   struct Impl;  // db/impl.hpp: the parts, for the rest of this room

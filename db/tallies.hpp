@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "db/connection.hpp"
+#include "db/file/connection.hpp"
 
 namespace overlaptune::db {
 

@@ -117,8 +117,8 @@ def read_sizes(file):
 
 
 def places_of(micro_batches, groups, rank):
-    """What this rank does in each micro-batch (None: nothing). Sequences of one length are numbered, so that every
-    plan of a batch has the same ones."""
+    """The place of this rank in each micro-batch (None: it has nothing to do). Sequences of one length are numbered, so
+    that every plan of a batch has the same ones."""
     seen = Counter()
     places = []
     for part in micro_batches:

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/suggestion.hpp"
+#include "core/base/suggestion.hpp"
 #include "json/reader.hpp"
 
 namespace overlaptune {

@@ -15,8 +15,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/fields.hpp"
-#include "core/units.hpp"
+#include "core/base/units.hpp"
+#include "core/config/fields.hpp"
 #include "json/reader.hpp"
 
 namespace overlaptune {

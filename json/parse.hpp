@@ -19,8 +19,8 @@ namespace overlaptune {
 /// name, so that only who reads the field as a number refuses it.
 [[nodiscard]] nlohmann::json parse_python_json(std::string_view text, std::string_view origin);
 
-/// The same, but a field that stands twice in an object is refused: of two, the last one would
-/// count, without a word.
+/// Reads what Python's `json` writes, but refuses a field that stands twice in an object: of two,
+/// the last one would count, without a word.
 [[nodiscard]] nlohmann::json parse_unique_json(std::string_view text, std::string_view origin);
 
 }  // namespace overlaptune

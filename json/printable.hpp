@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/printable.hpp"
+#include "core/base/printable.hpp"
 
 namespace overlaptune {
 

@@ -51,7 +51,7 @@ bool JsonReader::has(std::string_view field) const {
 
 bool JsonReader::is_integer(std::int64_t least, std::int64_t most) const {
   if (!value_.is_number_integer()) return false;
-  // What is beyond the signed range is unsigned.
+  // Integers beyond the signed range are unsigned.
   if (value_.is_number_unsigned() &&
       value_.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
     return false;

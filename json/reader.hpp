@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/names.hpp"
+#include "core/base/names.hpp"
 
 namespace overlaptune {
 
@@ -45,7 +45,7 @@ class JsonReader {
       visit(at);
     }
   }
-  /// What `read` makes of each element. Throws: not an array.
+  /// The results of `read` for each element. Throws: not an array.
   template <class F>
   [[nodiscard]] auto list(F&& read) const {
     std::vector<decltype(read(*this))> values;
@@ -75,7 +75,7 @@ class JsonReader {
     return *parsed;
   }
 
-  /// What is here, short enough for a message: `-3`, `"text"`, `array`.
+  /// The value, short enough for a message: `-3`, `"text"`, `array`.
   [[nodiscard]] std::string shown() const;
   /// Throws `message` with origin and path before it, as one line.
   [[noreturn]] void fail(std::string_view message) const;

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/element_name.hpp"
+#include "kernels/compile/element_name.hpp"
 
 namespace overlaptune::kernels {
 namespace {
@@ -16,8 +16,8 @@ constexpr int kMostSums = 128 * 256;
 constexpr int kMostSumsOfFourWarps = 64 * 128;
 /// Bytes of a row of A or B in one step of k: 64 elements of 2 bytes.
 constexpr int kRowBytes = 128;
-constexpr int kSlabRows = 16;
-constexpr int kWidestSlab = 64;
+constexpr int kSubtileRows = 16;
+constexpr int kWidestSubtile = 64;
 
 /// Chooses how many warps share the rows and how many the columns, so that they read the fewest
 /// rows of A and B from shared memory. 2 x 2 and 4 x 2 always divide a tile.
@@ -45,7 +45,7 @@ Expected<AmpereLayout> ampere_layout(const Tile& tile, const GpuLimits& limits, 
                     to_string(tile), tile.stages, limits.compute_capability));
   }
   if (tile.cluster > 1) return bad_input("cluster = 2: our kernel has no clusters");
-  if (tile.is_transposed() || shared_memory_bytes(tile, elements) > limits.shared_memory_bytes) {
+  if (tile.swaps_ab() || shared_memory_bytes(tile, elements) > limits.shared_memory_bytes) {
     return bad_input(fmt::format("tile {} with {} stages: only the kernel with wgmma has it",
                                  to_string(tile), tile.stages));
   }
@@ -56,22 +56,22 @@ Expected<AmpereLayout> ampere_layout(const Tile& tile, const GpuLimits& limits, 
   AmpereLayout layout;
   share(tile, layout);
   const int warps = layout.warps_m * layout.warps_n;
-  // The slabs take no more than `shared_memory_bytes` has for the output, so that no feasible tile
-  // is refused.
+  // The subtiles take no more than `shared_memory_bytes` has for the output, so that no feasible
+  // tile is refused.
   const int element = static_cast<int>(result_bytes(elements));
   const int output = element * tile.block_m * std::min(tile.block_n, 64);
-  const auto bytes = [&](int slab) { return element * warps * kSlabRows * slab; };
-  layout.slab = kWidestSlab;
-  while (layout.slab > tile.block_n / layout.warps_n || bytes(layout.slab) > output) {
-    layout.slab /= 2;
+  const auto bytes = [&](int subtile) { return element * warps * kSubtileRows * subtile; };
+  layout.subtile = kWidestSubtile;
+  while (layout.subtile > tile.block_n / layout.warps_n || bytes(layout.subtile) > output) {
+    layout.subtile /= 2;
   }
   layout.shared_bytes =
-      tile.stages * (tile.block_m + tile.block_n) * kRowBytes + bytes(layout.slab);
+      tile.stages * (tile.block_m + tile.block_n) * kRowBytes + bytes(layout.subtile);
   return layout;
 }
 
 Expected<KernelSource> ampere_gemm(const Tile& tile, const GpuLimits& limits, Elements elements,
-                                   int segments, int waits) {
+                                   int segments) {
   const auto layout = ampere_layout(tile, limits, elements);
   if (!layout) return error_of(layout);
   return KernelSource{
@@ -81,10 +81,10 @@ Expected<KernelSource> ampere_gemm(const Tile& tile, const GpuLimits& limits, El
           "using namespace overlaptune::kernels::device;\n",
       .arguments = {
           fmt::format("AmpereTile{{.block_m={},.block_n={},.stages={},.warps_m={},.warps_n={},"
-                      ".slab={},.element={}}}",
+                      ".subtile={},.element={}}}",
                       tile.block_m, tile.block_n, tile.stages, layout->warps_m, layout->warps_n,
-                      layout->slab, element_name(result_of(elements))),
-          waits > 0 ? fmt::format("Rows<{}>", waits) : "RowsThere", std::to_string(segments)}};
+                      layout->subtile, element_name(result_of(elements))),
+          std::to_string(segments)}};
 }
 
 }  // namespace overlaptune::kernels

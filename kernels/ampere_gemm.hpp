@@ -3,10 +3,10 @@
 // and what a launch of it needs to know. Text and numbers only: no GPU, no CUDA. A launch has at
 // most one block for each tile; a persistent launch also has at most one block for each SM.
 
-#include "core/config.hpp"
+#include "core/config/config.hpp"
 #include "core/gpu.hpp"
 #include "core/problem.hpp"
-#include "kernels/compiler.hpp"
+#include "kernels/compile/compiler.hpp"
 
 namespace overlaptune::kernels {
 
@@ -15,7 +15,7 @@ struct AmpereLayout {
   int warps_m = 0;       ///< warps that share the rows of a tile
   int warps_n = 0;       ///< warps that share its columns
   int threads = 0;       ///< threads of a block: 32 * warps_m * warps_n, 128 or 256
-  int slab = 0;          ///< columns of C that a warp stores at a time: 64, 32 or 16
+  int subtile = 0;       ///< columns of C that a warp stores at a time: 64, 32 or 16
   int shared_bytes = 0;  ///< dynamic shared memory of a block
   int signals = 1;       ///< increase of a group's counter for each of its tiles
 };
@@ -25,10 +25,8 @@ struct AmpereLayout {
 [[nodiscard]] Expected<AmpereLayout> ampere_layout(const Tile& tile, const GpuLimits& limits,
                                                    Elements elements);
 
-/// The source for launches of up to `segments` segments. If `waits` is not 0, a launch has one
-/// segment, and waits for the rows of up to `waits` wave groups. The name of the kernel is
-/// `ampere_gemm`.
+/// The source for launches of up to `segments` segments. The name of the kernel is `ampere_gemm`.
 [[nodiscard]] Expected<KernelSource> ampere_gemm(const Tile& tile, const GpuLimits& limits,
-                                                 Elements elements, int segments, int waits = 0);
+                                                 Elements elements, int segments);
 
 }  // namespace overlaptune::kernels

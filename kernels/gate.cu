@@ -15,7 +15,7 @@ static_assert(kMostRegions % kLanes == 0);
 // kernels begin by the same kind of barrier. The zeros below are ordered by what they replace: no
 // lane tells that it arrived before it has seen that, so no increment of a peer comes before them.
 __global__ void __maxnreg__(32) gate_kernel(const __grid_constant__ device::Run run, bool resets) {
-  device::RankWords* const own = device::own_words(run);
+  device::RankFlags* const own = device::own_flags(run);
   const int lane = static_cast<int>(threadIdx.x);
   const device::u32 dead = device::seen(&own->dead);  // looked at below: the answer takes a while
   if (resets) {
@@ -29,12 +29,12 @@ __global__ void __maxnreg__(32) gate_kernel(const __grid_constant__ device::Run 
   }
 #pragma unroll 1
   for (int rank = lane; rank < run.ranks; rank += kLanes) {
-    if (rank != run.rank) device::count_one(&run.words[rank]->ready[run.rank]);
+    if (rank != run.rank) device::count_one(&run.flags[rank]->ready[run.rank]);
   }
 #pragma unroll 1
   for (int rank = lane; rank < run.ranks; rank += kLanes) {
-    const device::u32 number = own->runs[rank] + 1;
-    own->runs[rank] = number;
+    const device::u32 number = own->epochs[rank] + 1;
+    own->epochs[rank] = number;
     if (rank == run.rank) continue;
     device::wait_for(run, &own->ready[rank], number, Awaited::ready,
                      static_cast<device::u32>(rank));
@@ -47,9 +47,9 @@ __global__ void __maxnreg__(32) gate_kernel(const __grid_constant__ device::Run 
 
 }  // namespace
 
-cudaError_t gate(cudaStream_t stream, const Meeting& meeting, Counters counters) {
+cudaError_t gate(cudaStream_t stream, const RankBarrier& barrier, Counters counters) {
   return launch(stream, {.blocks = 1, .threads = kLanes, .beside_gemms = true}, gate_kernel,
-                device::run_of(meeting), counters == Counters::reset);
+                device::run_of(barrier), counters == Counters::reset);
 }
 
 }  // namespace overlaptune::kernels

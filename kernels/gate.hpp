@@ -3,7 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "kernels/meeting.hpp"
+#include "kernels/rank_barrier.hpp"
 
 namespace overlaptune::kernels {
 
@@ -23,6 +23,6 @@ enum class Before {
 /// an SM takes it beside a GEMM. It tells the peers that this rank has reached its next run, and
 /// waits until they have told so. All earlier work of the stream has ended then, here and on the
 /// peers. It may be captured. Returns the status of the launch.
-[[nodiscard]] cudaError_t gate(cudaStream_t stream, const Meeting& meeting, Counters counters);
+[[nodiscard]] cudaError_t gate(cudaStream_t stream, const RankBarrier& barrier, Counters counters);
 
 }  // namespace overlaptune::kernels

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/gpu.hpp"
-#include "kernels/element_name.hpp"
+#include "kernels/compile/element_name.hpp"
 
 namespace overlaptune::kernels {
 namespace {
@@ -43,9 +43,9 @@ Expected<KernelSource> hopper_gemm(const Tile& tile, Elements elements,
           "using namespace overlaptune::kernels::device;\n",
       .arguments = {
           fmt::format("HopperTile{{.block_m={},.block_n={},.multiplied={},.stages={},.cluster={},"
-                      ".consumers={},.in_turn={},.buffers={},.element={}}}",
+                      ".consumers={},.ping_pong={},.buffers={},.element={}}}",
                       tile.block_m, tile.block_n, layout->multiplied, tile.stages, tile.cluster,
-                      layout->consumers, layout->in_turn, layout->buffers,
+                      layout->consumers, layout->ping_pong, layout->buffers,
                       element_name(result_of(elements))),
           launches.waits > 0 ? fmt::format("Rows<{}>", launches.waits) : "RowsThere",
           launches.ranks > 0 ? fmt::format("AtRanks<{},{}>", launches.ranks, launches.groups)

@@ -2,10 +2,10 @@
 // The source of the generated GEMM on Hopper (kernels/device/hopper_gemm.cuh) for a given tile, and
 // what a launch of it needs to know. Text and numbers only: no GPU, no CUDA.
 
-#include "core/config.hpp"
+#include "core/config/config.hpp"
+#include "core/config/staging.hpp"
 #include "core/problem.hpp"
-#include "core/staging.hpp"
-#include "kernels/compiler.hpp"
+#include "kernels/compile/compiler.hpp"
 
 namespace overlaptune::kernels {
 

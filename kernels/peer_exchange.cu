@@ -17,7 +17,7 @@ constexpr int kAhead = 16;
 
 struct Arguments {
   device::Run run;
-  uint4* matrices[RankWords::kMostRanks];
+  uint4* matrices[RankFlags::kMostRanks];
   uint4* result;
   std::int64_t pitch;             ///< vectors of a row
   std::int64_t block;             ///< vectors of a row block
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     const int number = position / all.shares;
     const PeerPiece& piece = all.piece[number];
     if (threadIdx.x < all.run.ranks && piece.value > 0) {
-      device::wait_for(all.run, all.run.words[threadIdx.x]->counters + piece.counter, piece.value,
+      device::wait_for(all.run, all.run.flags[threadIdx.x]->counters + piece.counter, piece.value,
                        Awaited::counter, static_cast<unsigned>(piece.counter));
     }
     __syncthreads();
@@ -169,9 +169,9 @@ Kernel kernel_for(Collective collective, int ranks) {
 Kernel kernel_of(const PeerExchange& what) {
   switch (what.dtype) {
     case Dtype::bf16:
-      return kernel_for<__nv_bfloat162>(what.collective, what.meeting.ranks);
+      return kernel_for<__nv_bfloat162>(what.collective, what.barrier.ranks);
     case Dtype::fp16:
-      return kernel_for<__half2>(what.collective, what.meeting.ranks);
+      return kernel_for<__half2>(what.collective, what.barrier.ranks);
   }
   return nullptr;
 }
@@ -182,12 +182,12 @@ cudaError_t exchange(cudaStream_t stream, const PeerExchange& what,
                      std::span<const PeerPiece> pieces, int ctas) {
   // One share for each CTA, so that a piece is exchanged as soon as it can be.
   const int items = static_cast<int>(pieces.size()) * ctas;
-  Arguments all{.run = device::run_of(what.meeting, items, ctas),
+  Arguments all{.run = device::run_of(what.barrier, items, ctas),
                 .result = static_cast<uint4*>(what.result),
                 .pitch = what.n / kInVector,
                 .block = what.block_rows * (what.n / kInVector),
                 .shares = ctas};
-  for (int rank = 0; rank < what.meeting.ranks; ++rank) {
+  for (int rank = 0; rank < what.barrier.ranks; ++rank) {
     all.matrices[rank] = static_cast<uint4*>(what.matrices[static_cast<std::size_t>(rank)]);
   }
   for (std::size_t i = 0; i < pieces.size(); ++i) {

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "core/problem.hpp"
-#include "kernels/meeting.hpp"
+#include "kernels/rank_barrier.hpp"
 
 namespace overlaptune::kernels {
 
@@ -35,13 +35,13 @@ struct PeerExchange {
   /// A piece has fewer elements than this.
   static constexpr std::int64_t kMostElements = std::int64_t{1} << 34;
 
-  Meeting meeting{};
+  RankBarrier barrier{};
   Collective collective = Collective::reduce_scatter;
   Dtype dtype = Dtype::bf16;
   std::int64_t n = 0;           ///< columns, a multiple of 8
   std::int64_t block_rows = 0;  ///< rows of one row block
   /// Every rank's matrix, by its address on this GPU (a multiple of 16 bytes).
-  std::array<void*, RankWords::kMostRanks> matrices{};
+  std::array<void*, RankFlags::kMostRanks> matrices{};
   void* result = nullptr;  ///< unused by all_reduce
 };
 

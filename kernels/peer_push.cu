@@ -13,7 +13,7 @@ constexpr std::int64_t kVectorBytes = 16;
 
 struct Arguments {
   device::Run run;
-  uint4* matrices[RankWords::kMostRanks];
+  uint4* matrices[RankFlags::kMostRanks];
   const uint4* source;
   std::int64_t block;   ///< vectors of a row block
   std::uint32_t share;  ///< vectors of a share
@@ -57,11 +57,11 @@ cudaError_t push(cudaStream_t stream, const PeerPush& what, int ctas) {
   const std::int64_t wanted = std::int64_t{ctas} * kSharesACta;
   const std::int64_t share = (passes + wanted - 1) / wanted * kPass;
   const auto items = static_cast<int>((vectors + share - 1) / share);
-  Arguments all{.run = device::run_of(what.meeting, items, ctas),
+  Arguments all{.run = device::run_of(what.barrier, items, ctas),
                 .source = static_cast<const uint4*>(what.source),
                 .block = vectors,
                 .share = static_cast<std::uint32_t>(share)};
-  for (int rank = 0; rank < what.meeting.ranks; ++rank) {
+  for (int rank = 0; rank < what.barrier.ranks; ++rank) {
     all.matrices[rank] = static_cast<uint4*>(what.matrices[static_cast<std::size_t>(rank)]);
   }
   return launch(stream, {static_cast<unsigned>(ctas), kThreads}, peer_push, all);

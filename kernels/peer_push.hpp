@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cuda_runtime_api.h>
 
-#include "kernels/meeting.hpp"
+#include "kernels/rank_barrier.hpp"
 
 namespace overlaptune::kernels {
 
@@ -14,11 +14,11 @@ struct PeerPush {
   /// A block has fewer bytes than this.
   static constexpr std::int64_t kMostBytes = std::int64_t{1} << 35;
 
-  Meeting meeting{};
+  RankBarrier barrier{};
   std::int64_t bytes = 0;        ///< of a block, a multiple of 16
   const void* source = nullptr;  ///< this rank's block, in any device memory
   /// Every rank's matrix, by its address on this GPU (a multiple of 16 bytes).
-  std::array<void*, RankWords::kMostRanks> matrices{};
+  std::array<void*, RankFlags::kMostRanks> matrices{};
 };
 
 /// Enqueues a push on `ctas` CTAs without shared memory, behind a gate (kernels/gate.hpp). It ends

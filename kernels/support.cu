@@ -11,9 +11,9 @@ namespace {
 constexpr int kThreads = 256;
 
 unsigned blocks_for(std::int64_t count) {
-  constexpr std::int64_t kMost = 132 * 16;
+  constexpr std::int64_t kMostBlocks = 132 * 16;
   const std::int64_t blocks = (count + kThreads - 1) / kThreads;
-  return static_cast<unsigned>(blocks < kMost ? blocks : kMost);
+  return static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
 }
 
 template <class T>

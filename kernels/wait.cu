@@ -25,15 +25,15 @@ __global__ void __launch_bounds__(kLanes)
 
 }  // namespace
 
-cudaError_t wait_for_counter(cudaStream_t stream, const Meeting& meeting,
+cudaError_t wait_for_counter(cudaStream_t stream, const RankBarrier& barrier,
                              const std::uint32_t* counter, std::uint32_t value) {
   return launch(stream, {.blocks = 1, .threads = kLanes, .beside_gemms = true}, wait_kernel,
-                device::run_of(meeting), counter, value);
+                device::run_of(barrier), counter, value);
 }
 
-cudaError_t wait_for_flags(cudaStream_t stream, const Meeting& meeting, const Flags& flags) {
+cudaError_t wait_for_flags(cudaStream_t stream, const RankBarrier& barrier, const Flags& flags) {
   return launch(stream, {.blocks = 1, .threads = kLanes, .beside_gemms = true},
-                wait_for_flags_kernel, device::run_of(meeting), flags);
+                wait_for_flags_kernel, device::run_of(barrier), flags);
 }
 
 }  // namespace overlaptune::kernels

@@ -1,7 +1,7 @@
 #pragma once
 // How the waits of kernels end, as kernels and the host see it.
 
-#include "kernels/device/words.cuh"
+#include "kernels/device/flags.cuh"
 
 namespace overlaptune::kernels {
 

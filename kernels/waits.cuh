@@ -7,20 +7,20 @@
 
 #include "kernels/device/waits.cuh"
 #include "kernels/launch.cuh"
-#include "kernels/meeting.hpp"
+#include "kernels/rank_barrier.hpp"
 
 namespace overlaptune::kernels::device {
 
-/// The parameter of a kernel that works off `items` of the queue on `ctas` CTAs, and never meets
-/// the ranks itself.
-inline Run run_of(const Meeting& meeting, int items = 0, int ctas = 1) {
-  Run run{.rank = meeting.rank,
-          .ranks = meeting.ranks,
-          .plan = meeting.plan,
+/// The parameter of a kernel that works off `items` of the queue on `ctas` CTAs, and has no barrier
+/// with the ranks itself.
+inline Run run_of(const RankBarrier& barrier, int items = 0, int ctas = 1) {
+  Run run{.rank = barrier.rank,
+          .ranks = barrier.ranks,
+          .plan = barrier.plan,
           .items = items,
           .clusters = ctas,
-          .control = meeting.control};
-  std::copy_n(meeting.words.begin(), meeting.ranks, run.words);
+          .control = barrier.control};
+  std::copy_n(barrier.flags.begin(), barrier.ranks, run.flags);
   return run;
 }
 
@@ -58,9 +58,9 @@ __device__ bool each_item(const Run& run, const Work& work) {
 __device__ inline void part(const Run& run, bool last) {
   __syncthreads();
   const int peer = static_cast<int>(threadIdx.x);
-  if (peer < run.ranks && peer != run.rank) increment(&run.words[peer]->done, 1);
+  if (peer < run.ranks && peer != run.rank) increment(&run.flags[peer]->done, 1);
   if (!last || peer != 0) return;
-  wait_for(run, &own_words(run)->done, static_cast<u32>((run.ranks - 1) * run.clusters),
+  wait_for(run, &own_flags(run)->done, static_cast<u32>((run.ranks - 1) * run.clusters),
            Awaited::done, 0);
 }
 

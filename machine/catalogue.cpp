@@ -6,15 +6,16 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include "core/base/environment.hpp"
+#include "core/base/text_file.hpp"
 #include "core/capabilities.hpp"
-#include "core/text_file.hpp"
-#include "machine/cuda/cuda_machine.hpp"
-#include "machine/cuda/launch/agent.hpp"
-#include "machine/cuda/launch/installation.hpp"
-#include "machine/cuda/launch/job_secret.hpp"
-#include "machine/cuda/launch/mpi_rendezvous.hpp"
-#include "machine/sim/profile.hpp"
-#include "machine/sim/sim_machine.hpp"
+#include "machine/controller/cuda_machine.hpp"
+#include "machine/controller/launch/agent.hpp"
+#include "machine/controller/launch/installation.hpp"
+#include "machine/controller/launch/job_secret.hpp"
+#include "machine/controller/launch/mpi_rendezvous.hpp"
+#include "machine/simulator/profile.hpp"
+#include "machine/simulator/sim_machine.hpp"
 
 namespace overlaptune {
 namespace {
@@ -74,7 +75,7 @@ tl::unexpected<Error> cuda_error(const Error& error) {
 
 /// The rank of this process in its launch, the address at which the ranks meet, and their secret.
 Expected<cuda::LaunchEnvironment> find_launch() {
-  const auto variables = cuda::environment_variables();
+  const Variables& variables = process_variables();
   const auto ranks = cuda::read_ranks(variables);
   if (!ranks) return cuda_error(ranks.error());
   const auto met = cuda::meet_by_mpi(*ranks);
@@ -109,7 +110,7 @@ Expected<std::unique_ptr<Machine>> open_cuda(const cuda::LaunchEnvironment& laun
   }
   if (sharing) {
     spdlog::warn("{} is set: {} ranks share each GPU, and no time means anything",
-                 cuda::kRanksPerGpuVariable, installation.ranks_per_gpu);
+                 kRanksPerGpuVariable, installation.ranks_per_gpu);
   }
   return cuda::CudaMachine::open(
       {.worker = installation.worker,

@@ -16,7 +16,7 @@ struct MachineOptions {
   std::uint64_t seed = 0;                         ///< seed of the simulator's noise
   std::vector<std::filesystem::path> profiles{};  ///< more simulated machines (`--profile`)
   /// Faults to inject, for tests; empty: none. For simulated machines as in "hang=0.02,wrong=0.01",
-  /// for `cuda` as in machine/cuda/wire/messages.hpp.
+  /// for `cuda` as in machine/controller/wire/messages.hpp.
   std::string faults{};
   bool allow_multicast = false;  ///< `cuda`: NVLink multicast may be used; part of the platform
   int ranks = 0;                 ///< `cuda` without a launcher: GPUs to use; 0: all

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "core/activity.hpp"
-#include "core/candidate.hpp"
 #include "core/capabilities.hpp"
-#include "core/config.hpp"
+#include "core/config/candidate.hpp"
+#include "core/config/config.hpp"
+#include "core/config/tiling.hpp"
 #include "core/measurement.hpp"
 #include "core/platform.hpp"
-#include "core/tiling.hpp"
 #include "core/timeline.hpp"
 
 namespace overlaptune {

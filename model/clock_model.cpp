@@ -104,22 +104,22 @@ double extra_loads(const Tile& tile) {
 
 ClockModel::Slowdowns ClockModel::slowdowns(const Load& load, const Constants& constants) {
   const double gemm =
-      (load.work + constants.load_heat * load.loads) / constants.peak_rate(load.elements) +
-      constants.byte_heat * load.bytes;
-  const double collective = constants.collective_heat * load.collective;
+      (load.work + constants.load_power * load.loads) / constants.peak_rate(load.elements) +
+      constants.byte_power * load.bytes;
+  const double collective = constants.collective_power * load.collective;
   const double mean =
       (gemm + collective) / load.round * (1 - std::exp(-load.round / constants.scale));
   const auto slowdown = [&](double now) {
-    const double heat = constants.instant * now + (1 - constants.instant) * mean;
-    const double above = (heat - constants.onset) / constants.rounding;
+    const double power = constants.instant * now + (1 - constants.instant) * mean;
+    const double above = (power - constants.onset) / constants.rounding;
     const double smooth = above > 30 ? above : std::log1p(std::exp(above));
     return 1 + constants.loss * constants.rounding * smooth;
   };
   const double both = std::max(0.0, load.gemm + load.collective - load.round);
-  return {.gemm = load.gemm > 0 ? slowdown((gemm + constants.collective_heat * both) /
+  return {.gemm = load.gemm > 0 ? slowdown((gemm + constants.collective_power * both) /
                                            (load.gemm * load.stretch))
                                 : 1,
-          .collective = slowdown(constants.collective_heat)};
+          .collective = slowdown(constants.collective_power)};
 }
 
 /// The factor that belongs to the mean clock of a whole round.
@@ -139,14 +139,14 @@ ClockModel ClockModel::of(std::span<const Measurement> measurements) {
 }
 
 void ClockModel::fit(std::span<const Measurement> measurements,
-                     const std::function<double(const GemmProbe&)>& gemm) {
+                     const std::function<double(const GemmProbe&)>& gemm,
+                     std::vector<double>* constants) {
   if (full_clock_mhz_ <= 0) return;
   std::vector<Row> rows = rows_of(measurements);
   constants_.peak_rate = {};
   for (const Row& row : rows) {
     constants_.peak_rate.add(row.load.elements, row.load.work / row.load.round);
   }
-  add_sustained(rows, measurements, gemm);
 
   auto with = [peak_rate = constants_.peak_rate](const Eigen::VectorXd& x) {
     return Constants{.peak_rate = peak_rate,
@@ -154,30 +154,33 @@ void ClockModel::fit(std::span<const Measurement> measurements,
                      .onset = x[1],
                      .rounding = x[2],
                      .loss = x[3],
-                     .byte_heat = x[4],
-                     .load_heat = x[7],
-                     .collective_heat = x[5],
+                     .byte_power = x[4],
+                     .load_power = x[7],
+                     .collective_power = x[5],
                      .instant = x[6] / (1 + x[6]),
                      .brief = x[8]};
   };
   Eigen::VectorXd typical(9);
   typical << 100, 0.5, 0.1, 0.3, 1e-7, 0.2, 0.5, 15, 1;
-  constexpr double kPull = 1e-4;
-  const Eigen::VectorXd fitted = fit_positive(
-      typical, 2 * static_cast<Eigen::Index>(rows.size()), kPull,
-      [&](const Eigen::VectorXd& x, Eigen::Ref<Eigen::VectorXd> residuals) {
-        const Constants constants = with(x);
-        Eigen::Index i = 0;
-        for (const Row& row : rows) {
-          const Load load = row.brief ? with_power(row.load, constants.brief) : row.load;
-          residuals[i++] = mean_slowdown(load, constants) - full_clock_mhz_ / row.clock_mhz;
-          // The smaller the GEMM's share of the round, the less certain its time.
-          const double longer = row.gemm > 0 ? load.gemm / row.gemm : 0;
-          residuals[i++] =
-              longer > 0 ? load.gemm / load.round * (slowdowns(load, constants).gemm - longer) : 0;
-        }
-      });
-  constants_ = with(fitted);
+  constexpr double kPriorWeight = 1e-4;
+  const auto find = [&] {
+    add_sustained(rows, measurements, gemm);
+    return fit_positive(
+        typical, 2 * static_cast<Eigen::Index>(rows.size()), kPriorWeight,
+        [&](const Eigen::VectorXd& x, Eigen::Ref<Eigen::VectorXd> residuals) {
+          const Constants tried = with(x);
+          Eigen::Index i = 0;
+          for (const Row& row : rows) {
+            const Load load = row.brief ? with_power(row.load, tried.brief) : row.load;
+            residuals[i++] = mean_slowdown(load, tried) - full_clock_mhz_ / row.clock_mhz;
+            // The smaller the GEMM's share of the round, the less certain its time.
+            const double longer = row.gemm > 0 ? load.gemm / row.gemm : 0;
+            residuals[i++] =
+                longer > 0 ? load.gemm / load.round * (slowdowns(load, tried).gemm - longer) : 0;
+          }
+        });
+  };
+  constants_ = with(known_or_found(constants, typical.size(), find));
 }
 
 double ClockModel::slowdown(const Load& load) const {

@@ -46,10 +46,10 @@ class PeakRates {
   std::array<double, kElements.size()> rates_{};
 };
 
-/// The clock as a function of *heat*. Heat has two parts: the power while the GEMM runs, and the
+/// The clock as a function of *power*. Power has two parts: the power while the GEMM runs, and the
 /// mean power over rounds, which is approached with a time constant. Power is counted in useful
 /// multiply-adds and bytes, elements that small tiles load, and a share for collectives. Above an
-/// onset the clock falls in proportion to the heat. The work of a slower clock takes longer, so
+/// onset the clock falls in proportion to the power. The work of a slower clock takes longer, so
 /// near the limit this is about what a power that goes with frequency times voltage squared gives.
 class ClockModel {
  public:
@@ -60,9 +60,11 @@ class ClockModel {
   /// Fits how far the clock falls. The data are the clocks of GEMMs and collectives, alone and in
   /// turn, and the times of library GEMMs in turn with a collective. `gemm` returns the time of a
   /// library GEMM at full clock: the ratio of the two times tells the clock of such a GEMM. (The
-  /// clock that was recorded is the mean of the round.)
+  /// clock that was recorded is the mean of the round.) `constants` may be those of the same fit;
+  /// if empty, it gets them.
   void fit(std::span<const Measurement> measurements,
-           const std::function<double(const GemmProbe&)>& gemm);
+           const std::function<double(const GemmProbe&)>& gemm,
+           std::vector<double>* constants = nullptr);
 
   /// Factor on the time of the GEMMs of `load`, which is given at full clock; at least 1.
   [[nodiscard]] double slowdown(const Load& load) const;
@@ -74,13 +76,13 @@ class ClockModel {
  private:
   struct Constants {
     PeakRates peak_rate{};
-    double scale = 1;  ///< time constant: a round this long reaches 63 % of its heat
+    double scale = 1;  ///< time constant: a round this long reaches 63 % of its power
     double onset = 1;
-    double rounding = 1;   ///< width of the onset
-    double loss = 0;       ///< slowdown for one unit of heat above the onset
-    double byte_heat = 0;  ///< heat of one byte in a microsecond
-    double load_heat = 0;  ///< energy of a loaded element, in multiply-adds
-    double collective_heat = 0;
+    double rounding = 1;    ///< width of the onset
+    double loss = 0;        ///< slowdown for one unit of power above the onset
+    double byte_power = 0;  ///< power of one byte in a microsecond
+    double load_power = 0;  ///< energy of a loaded element, in multiply-adds
+    double collective_power = 0;
     double instant = 0;  ///< share of the power while the GEMM runs, not of the mean
     double brief = 1;    ///< power of a GEMM that is timed briefly, as a share of the settled power
   };

@@ -27,13 +27,13 @@ template <class RunOf>
 double clock_slowdown(const ClockModel& clock, const Problem& problem,
                       const BackgroundLoad& background, const ConfigGemm& gemm, double collective,
                       const RunOf& run) {
-  constexpr int kSteps = 4;
+  constexpr int kIterations = 4;
   constexpr double kNone = 1.001;
   constexpr double kTimes = 2;  // the background runs twice: within `sequential`, and alone
   const double rounds = background.gemm > 0 ? 1 + kTimes : 1;
   const double macs = flops(problem) / 2;
   double slowdown = 1;
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < kIterations; ++step) {
     const RunTimes own = run(gemm.time * slowdown);
     const double next = clock.slowdown(
         {.elements = problem.elements,

@@ -29,14 +29,15 @@ struct ConfigGemm {
                                             const BackgroundLoad& background,
                                             const ConfigGemm& gemm, double collective);
 
-/// The same if the two run beside each other and slow each other by `slowdown`.
+/// The factor for a GEMM and a collective that run beside each other, and slow each other by
+/// `slowdown`.
 [[nodiscard]] double clock_slowdown_beside(const ClockModel& clock, const Problem& problem,
                                            const BackgroundLoad& background, const ConfigGemm& gemm,
                                            double collective, const Slowdown& slowdown);
 
-/// The same if the GEMM waits for what it sends or receives, and keeps its SMs while it waits. It
-/// ends no sooner than the collective and, after that, `rest` of its own time. Waits stretch a GEMM
-/// as contention does.
+/// The factor for a GEMM that waits for what it sends or receives, and keeps its SMs while it
+/// waits. The GEMM ends no sooner than the collective and, after that, `rest` of its own time.
+/// Waits stretch a GEMM as contention does.
 [[nodiscard]] double clock_slowdown_waiting(const ClockModel& clock, const Problem& problem,
                                             const BackgroundLoad& background,
                                             const ConfigGemm& gemm, double collective,

@@ -37,7 +37,8 @@ CopyRow row_of(const Curve& curve, int ranks, double gap) {
 }  // namespace
 
 Expected<CollectiveModel> CollectiveModel::fit(std::span<const Measurement> measurements,
-                                               const LaunchModel& launch, const GpuLimits& limits) {
+                                               const LaunchModel& launch,
+                                               const UnprobedCosts& costs) {
   // The least time of any collective, without its launch.
   constexpr double kLeastTime = 0.5;
   std::map<CollectiveKey, std::vector<CurvePoint>> points;
@@ -60,7 +61,7 @@ Expected<CollectiveModel> CollectiveModel::fit(std::span<const Measurement> meas
   for (auto& [key, list] : points) model.curves_.emplace(key, Curve(std::move(list)));
   for (const auto& [key, curve] : model.curves_) {
     if (key.transport != Transport::copy_engine || key.comm_ctas > 0) continue;
-    model.rows_.emplace(key, row_of(curve, key.ranks, limits.copy_gap.count()));
+    model.rows_.emplace(key, row_of(curve, key.ranks, costs.copy_gap.count()));
   }
   return model;
 }

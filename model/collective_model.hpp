@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "core/gpu.hpp"
 #include "core/measurement.hpp"
 #include "model/curve.hpp"
 #include "model/launch_model.hpp"
+#include "model/unprobed_costs.hpp"
 
 namespace overlaptune {
 
@@ -34,17 +34,16 @@ struct CopyRow {
 
 class CollectiveModel {
  public:
-  /// Fits the curves: times inside a graph, without the cost of a replay. `limits` has the costs of
-  /// copies that no probe tells.
+  /// Fits the curves: times inside a graph, without the cost of a replay. `costs`: of copies.
   /// Error: no collective was probed.
   [[nodiscard]] static Expected<CollectiveModel> fit(std::span<const Measurement> measurements,
                                                      const LaunchModel& launch,
-                                                     const GpuLimits& limits);
+                                                     const UnprobedCosts& costs);
 
   /// The probed curve; null if the key was never probed. Rank counts are never extrapolated,
   /// because rings change with them.
   [[nodiscard]] const Curve* find(const CollectiveKey& key) const;
-  /// As `find`. Error: the key was never probed.
+  /// The curve of a key. Error: the key was never probed.
   [[nodiscard]] Expected<const Curve*> curve(const CollectiveKey& key) const;
 
   /// The times of exchanges in a row. Null for all keys except transport `copy_engine` with all SMs

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "core/config/strategies.hpp"
 #include "core/measurement.hpp"
-#include "core/strategies.hpp"
 #include "model/clock_model.hpp"
 #include "model/collective_model.hpp"
 #include "model/feed_model.hpp"

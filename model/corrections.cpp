@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
-#include "core/config_fields.hpp"
-#include "core/fields.hpp"
+#include "core/config/config_fields.hpp"
+#include "core/config/fields.hpp"
 #include "core/statistics.hpp"
 
 namespace overlaptune {

@@ -1,7 +1,8 @@
 #pragma once
-// What measured configs teach about the errors of the analytic model. The logarithm of measured
-// over predicted time is a Gaussian process over problem and config (Rasmussen and Williams,
-// Gaussian Processes for Machine Learning, 2006, algorithm 2.1). docs/model.md says what it brings.
+// Corrections of the analytic model's errors, learned from measured configs. The logarithm of
+// measured over predicted time is a Gaussian process over problem and config (Rasmussen and
+// Williams, Gaussian Processes for Machine Learning, 2006, algorithm 2.1). docs/model.md says what
+// it brings.
 
 #include <cstddef>
 #include <optional>
@@ -10,7 +11,7 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 
-#include "core/config.hpp"
+#include "core/config/config.hpp"
 #include "core/problem.hpp"
 
 namespace overlaptune {

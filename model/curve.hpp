@@ -23,7 +23,7 @@ class Curve {
   explicit Curve(std::vector<CurvePoint> points);
 
   [[nodiscard]] double operator()(double bytes) const;
-  /// The same, for sizes that are asked for in ascending order. `segment` is 0 at first.
+  /// The value at a size, for sizes that are asked for in ascending order. `segment` is 0 at first.
   [[nodiscard]] double ascending(double bytes, std::size_t& segment) const {
     if (bytes <= points_.front().bytes || points_.size() == 1) return points_.front().time;
     while (segment + 2 < points_.size() && points_[segment + 1].bytes < bytes) ++segment;

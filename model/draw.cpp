@@ -12,7 +12,7 @@ namespace {
 std::vector<std::vector<Tile>> tiles_by_shape(const Platform& platform, Elements elements) {
   std::vector<std::vector<Tile>> shapes;
   for (const Tile& tile : feasible_tiles(gpu_limits(platform.compute_capability), elements)) {
-    if (tile.is_transposed()) continue;
+    if (tile.swaps_ab()) continue;
     const bool same = !shapes.empty() && shapes.back().front().block_m == tile.block_m &&
                       shapes.back().front().block_n == tile.block_n;
     if (!same) shapes.emplace_back();
@@ -28,7 +28,7 @@ Draws::Draws(std::uint64_t seed, const Platform& platform, Elements elements)
       sms(platform.sms),
       limits(gpu_limits(platform.compute_capability)),
       shapes(tiles_by_shape(platform, elements)),
-      rasters({1, 2, 4, 8, 16}),
+      swizzles({1, 2, 4, 8, 16}),
       waits({Wait::driver, Wait::driver, Wait::driver, Wait::kernel}),
       partitions({PartitionKind::one_group, PartitionKind::every_wave, PartitionKind::equal_groups,
                   PartitionKind::random_cuts, PartitionKind::ever_smaller}) {}

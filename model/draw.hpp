@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/config.hpp"
+#include "core/base/hash.hpp"
+#include "core/config/config.hpp"
+#include "core/config/tiling.hpp"
 #include "core/gpu.hpp"
-#include "core/hash.hpp"
 #include "core/platform.hpp"
-#include "core/tiling.hpp"
 
 namespace overlaptune {
 
@@ -75,7 +75,7 @@ struct Draws {
   int sms = 0;  ///< SMs of one GPU
   GpuLimits limits{};
   Deck<std::vector<Tile>> shapes;  ///< each item: all tiles of one block_m and block_n
-  Deck<int> rasters;               ///< not yet limited to the panels of a row block
+  Deck<int> swizzles;              ///< not yet limited to the panels of a row block
   Deck<Wait> waits;                ///< `driver` three times in four
   Deck<PartitionKind> partitions;
 };

@@ -24,8 +24,8 @@ class Slope {
     squares_ += weight * x * x;
   }
   [[nodiscard]] double value() const {
-    constexpr double kMost = 1.5;
-    return squares_ > 0 ? std::clamp(products_ / squares_, 0.0, kMost) : 0;
+    constexpr double kMostCorrection = 1.5;
+    return squares_ > 0 ? std::clamp(products_ / squares_, 0.0, kMostCorrection) : 0;
   }
 
  private:
@@ -35,10 +35,10 @@ class Slope {
 
 /// The feed that slows the GEMM of `probe` by `slowdown`.
 Feed feed_of(const GemmModel& generated, const GemmProbe& probe, int sms, double slowdown) {
-  constexpr int kSteps = 12;
+  constexpr int kIterations = 12;
   double low = 1;
   double high = 4;
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < kIterations; ++step) {
     const double middle = (low + high) / 2;
     (generated.fed_slower(probe, sms, middle) < slowdown ? low : high) = middle;
   }

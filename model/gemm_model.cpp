@@ -103,14 +103,14 @@ double corrected(const TileBounds& bounds, const Eigen::VectorXd& correction,
          std::exp(std::clamp(correction.dot(features(work, bounds)), -kLargest, kLargest));
 }
 
-GemmWork work_of(const GemmProbe& probe, const Tile& tile, int raster, int sms) {
+GemmWork work_of(const GemmProbe& probe, const Tile& tile, int swizzle, int sms) {
   return {.tile = tile,
           .order = {.block_rows = probe.m,
                     .n = probe.n,
                     .blocks = 1,
                     .block_m = tile.block_m,
                     .block_n = tile.block_n,
-                    .raster = std::max(raster, 1),
+                    .swizzle = std::max(swizzle, 1),
                     .elements = probe.elements},
           .k = probe.k,
           .sms = sms};
@@ -133,7 +133,7 @@ constexpr std::array<Tile, 11> kUsualMenu{{{64, 64, 64, 4, 1},
                                            {128, 256, 64, 4, 1},
                                            {256, 128, 64, 4, 1},
                                            {192, 192, 64, 4, 1}}};
-constexpr int kLibraryRaster = 8;
+constexpr int kLibrarySwizzle = 8;
 
 std::vector<Tile> menu_of(const std::vector<Row>& rows) {
   std::set<Tile> seen;
@@ -152,7 +152,7 @@ GemmWork library_work(const GemmProbe& probe, int blocks, int sms, const std::ve
   GemmWork best;
   double best_time = std::numeric_limits<double>::infinity();
   for (const Tile& tile : menu) {
-    GemmWork work = work_of(probe, tile, std::max(1, kLibraryRaster / blocks), sms);
+    GemmWork work = work_of(probe, tile, std::max(1, kLibrarySwizzle / blocks), sms);
     work.order.blocks = blocks;
     work.library = true;
     const double time = whole(work, tile_bounds(work, constants).time(), constants);
@@ -167,12 +167,12 @@ GemmWork library_work(const GemmProbe& probe, int blocks, int sms, const std::ve
 /// The GEMM of a row. For a library that does not tell its tile, it is the best of the menu.
 GemmWork work_of(const Row& row, const std::vector<Tile>& menu, const GemmConstants& constants) {
   if (!row.probe.tile.is_library()) {
-    GemmWork work = work_of(row.probe, row.probe.tile, row.probe.raster, row.sms);
+    GemmWork work = work_of(row.probe, row.probe.tile, row.probe.swizzle, row.sms);
     work.ctas = row.ctas;
     return work;
   }
   if (row.library_tile) {
-    GemmWork work = work_of(row.probe, *row.library_tile, kLibraryRaster, row.sms);
+    GemmWork work = work_of(row.probe, *row.library_tile, kLibrarySwizzle, row.sms);
     work.library = true;
     return work;
   }
@@ -186,9 +186,9 @@ double predicted(const Row& row, const std::vector<Tile>& menu, const GemmConsta
 
 GemmConstants fit_constants(const std::vector<Row>& rows, const std::vector<Tile>& menu,
                             const GemmConstants& start) {
-  constexpr double kPull = 0.01;
+  constexpr double kPriorWeight = 0.01;
   return GemmConstants::from_values(
-      fit_positive(start.values(), static_cast<Eigen::Index>(rows.size()), kPull,
+      fit_positive(start.values(), static_cast<Eigen::Index>(rows.size()), kPriorWeight,
                    [&](const Eigen::VectorXd& x, Eigen::Ref<Eigen::VectorXd> residuals) {
                      const GemmConstants constants = GemmConstants::from_values(x);
                      Eigen::Index i = 0;
@@ -259,7 +259,7 @@ Eigen::VectorXd fit_correction(const std::vector<Row>& rows, const std::vector<T
 
 Expected<GemmModel> GemmModel::fit(std::span<const Measurement> measurements,
                                    const LaunchModel& launch, const ClockModel& clock, int all_sms,
-                                   const GpuLimits& limits) {
+                                   const GpuLimits& limits, std::vector<double>* constants) {
   std::vector<Row> rows = rows_of(measurements, false, launch, clock, all_sms);
   if (rows.size() < kFewestRows) return too_few("GEMM with a given tile", rows.size());
   GemmModel model;
@@ -272,7 +272,8 @@ Expected<GemmModel> GemmModel::fit(std::span<const Measurement> measurements,
       std::count_if(rows.begin(), rows.end(), [&](const Row& row) {
         return row.probe.m >= kManyRows && is_misaligned(model.work(row.probe, row.sms));
       }) >= kEnough;
-  model.constants_ = fit_tiled(rows);
+  model.constants_ = GemmConstants::from_values(
+      known_or_found(constants, GemmConstants::kCount, [&] { return fit_tiled(rows).values(); }));
   model.correction_ = fit_correction(rows, {}, model.constants_);
   std::map<std::pair<std::int64_t, std::int64_t>, LayerResiduals> layers;
   for (const Row& row : rows) {
@@ -289,7 +290,7 @@ TileOrder walked_together(TileOrder order) {
     order.block_rows *= order.blocks;
     order.blocks = 1;
   } else {
-    order.raster = std::max(1, order.raster / order.blocks);
+    order.swizzle = std::max(1, order.swizzle / order.blocks);
   }
   return order;
 }
@@ -303,7 +304,7 @@ GemmWork GemmModel::work(const Tile& tile, const TileOrder& order, std::int64_t 
 }
 
 GemmWork GemmModel::work(const GemmProbe& probe, int sms) const {
-  return work(probe.tile, work_of(probe, probe.tile, probe.raster, sms).order, probe.k, sms);
+  return work(probe.tile, work_of(probe, probe.tile, probe.swizzle, sms).order, probe.k, sms);
 }
 
 double GemmModel::tile_time(const GemmWork& work) const {
@@ -339,12 +340,12 @@ void LayerResiduals::add(const Tile& tile, double log_m, double residual) {
 }
 
 double LayerResiduals::at(const Tile& tile, double log_m) const {
-  constexpr double kPull = 3;
+  constexpr double kPriorWeight = 3;
   constexpr double kLargest = 0.3;
   const auto limited = [&](double residual) { return std::clamp(residual, -kLargest, kLargest); };
   const auto same = tiles_.find(tile);
-  if (same == tiles_.end()) return limited(sum_ / (count_ + kPull));
-  // The mean of all residuals at the nearest m, with any SMs and raster.
+  if (same == tiles_.end()) return limited(sum_ / (count_ + kPriorWeight));
+  // The mean of all residuals at the nearest m, with any SMs and swizzle.
   const auto distance = [&](const Seen& seen) { return std::abs(seen.log_m - log_m); };
   double nearest = std::numeric_limits<double>::infinity();
   for (const Seen& seen : same->second) nearest = std::min(nearest, distance(seen));
@@ -360,7 +361,8 @@ double LayerResiduals::at(const Tile& tile, double log_m) const {
 
 Expected<LibraryGemmModel> LibraryGemmModel::fit(std::span<const Measurement> measurements,
                                                  const LaunchModel& launch, const ClockModel& clock,
-                                                 int all_sms, const GemmModel* generated) {
+                                                 int all_sms, const GemmModel* generated,
+                                                 std::vector<double>* constants) {
   const std::vector<Row> rows = rows_of(measurements, true, launch, clock, all_sms);
   std::vector<Row> whole_gpu;
   std::vector<Row> partial;
@@ -376,18 +378,21 @@ Expected<LibraryGemmModel> LibraryGemmModel::fit(std::span<const Measurement> me
   if (generated != nullptr && generated->knows_misaligned()) {
     start.per_misaligned_byte = generated->constants().per_misaligned_byte;
   }
-  model.constants_ = fit_constants(whole_gpu, model.menu_, start);
+  model.constants_ =
+      GemmConstants::from_values(known_or_found(constants, GemmConstants::kCount, [&] {
+        return fit_constants(whole_gpu, model.menu_, start).values();
+      }));
   // A prediction takes the fastest tile of the menu, so on average it errs low. The correction is
   // fitted to such predictions, not to the tiles that the library told.
   for (Row& row : whole_gpu) row.library_tile.reset();
   model.correction_ = fit_correction(whole_gpu, model.menu_, model.constants_);
   model.all_sms_ = all_sms;
-  constexpr double kPull = 3;  // towards a factor of 1, where few were probed
+  constexpr double kPriorWeight = 3;  // towards a factor of 1, where few were probed
   double log = 0;
   for (const Row& row : partial) {
     log += std::log(row.time / model.time(row.probe.m, row.probe.n, row.probe.k, row.sms));
   }
-  model.partial_ = std::exp(log / (static_cast<double>(partial.size()) + kPull));
+  model.partial_ = std::exp(log / (static_cast<double>(partial.size()) + kPriorWeight));
   return model;
 }
 

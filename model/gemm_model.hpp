@@ -43,10 +43,12 @@ class LayerResiduals {
 /// Generated GEMMs of one rate class. Their tile is given.
 class GemmModel {
  public:
-  /// Fits to the probes with a given tile, all of one rate class. Error: fewer than 26 of them.
+  /// Fits to the probes with a given tile, all of one rate class. `constants` may be those of the
+  /// same fit; if empty, it gets them. Error: fewer than 26 of them.
   [[nodiscard]] static Expected<GemmModel> fit(std::span<const Measurement> measurements,
                                                const LaunchModel& launch, const ClockModel& clock,
-                                               int all_sms, const GpuLimits& limits);
+                                               int all_sms, const GpuLimits& limits,
+                                               std::vector<double>* constants = nullptr);
 
   [[nodiscard]] GemmWork work(const Tile& tile, const TileOrder& order, std::int64_t k,
                               int sms) const;
@@ -96,12 +98,13 @@ class GemmModel {
 class LibraryGemmModel {
  public:
   /// Fits to the probes without a given tile, all of one rate class. `generated` tells how fast L2
-  /// serves misaligned rows, which few of these probes have; may be null.
+  /// serves misaligned rows, which few of these probes have; may be null. `constants` as above.
   /// Error: fewer than 26 of them.
   [[nodiscard]] static Expected<LibraryGemmModel> fit(std::span<const Measurement> measurements,
                                                       const LaunchModel& launch,
                                                       const ClockModel& clock, int all_sms,
-                                                      const GemmModel* generated);
+                                                      const GemmModel* generated,
+                                                      std::vector<double>* constants = nullptr);
 
   /// Time of the whole GEMM at full clock on `sms` SMs.
   [[nodiscard]] double time(std::int64_t m, std::int64_t n, std::int64_t k, int sms) const {

@@ -8,8 +8,8 @@
 
 #include <Eigen/Core>
 
-#include "core/config.hpp"
-#include "core/tiling.hpp"
+#include "core/config/config.hpp"
+#include "core/config/tiling.hpp"
 
 namespace overlaptune {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <span>
 
-#include "core/config.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
+#include "core/config/config.hpp"
 #include "core/measurement.hpp"
 
 namespace overlaptune {

@@ -36,6 +36,10 @@ const LearnedScore& Ranking::choice() const {
   return gain > corrections.between(first.config, sequential.config).deviation ? first : sequential;
 }
 
+bool same_kernels(const Config& a, const Config& b) {
+  return strategy_of(a) == strategy_of(b) && tile_of(a) == tile_of(b);
+}
+
 void LearnedModel::learn(const Candidate& candidate) {
   if (candidate.verdict != Verdict::valid || !candidate.measured) return;
   const auto prediction = analytic_.predict(candidate.problem, candidate.config, candidate.launch);
@@ -66,6 +70,13 @@ std::vector<Strategy> LearnedModel::measured_strategies(Op op) const {
   std::sort(list.begin(), list.end());
   list.erase(std::unique(list.begin(), list.end()), list.end());
   return list;
+}
+
+bool LearnedModel::has_kernels_of(const Problem& problem, const Config& config) const {
+  return std::any_of(measured_.begin(), measured_.end(), [&](const Measured& each) {
+    return each.problem.op == problem.op && each.problem.elements == problem.elements &&
+           each.problem.ranks == problem.ranks && same_kernels(each.fastest.front().config, config);
+  });
 }
 
 std::vector<const LearnedModel::Measured*> LearnedModel::neighbours(const Problem& problem,

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/candidate.hpp"
+#include "core/config/candidate.hpp"
 #include "model/corrections.hpp"
 #include "model/search.hpp"
 
@@ -26,6 +26,10 @@ struct LearnedScore {
  private:
   [[nodiscard]] Microseconds quantile(double deviations) const;
 };
+
+/// The kernels that a config launches: configs of one strategy and tile share them, whatever the
+/// sizes of the problem.
+[[nodiscard]] bool same_kernels(const Config& a, const Config& b);
 
 /// The configs that are worth a look for one problem.
 struct Ranking {
@@ -51,7 +55,11 @@ class LearnedModel {
   /// The strategies of which a config was measured for the op, and `sequential`; empty where none
   /// was. What a platform never ran is a matter for tuning, not for answers.
   [[nodiscard]] std::vector<Strategy> measured_strategies(Op op) const;
-  /// What is known of the errors for one problem. It takes a millisecond.
+  /// Whether the kernels of a config are those of the fastest config that was measured for some
+  /// problem of the same op, elements and ranks. Such kernels are compiled already, or ahead
+  /// (`overlaptune kernels --db`).
+  [[nodiscard]] bool has_kernels_of(const Problem& problem, const Config& config) const;
+  /// The corrections for one problem. Making them takes a millisecond.
   [[nodiscard]] ProblemCorrections around(const Problem& problem, Launch launch) const {
     return corrections_.around(problem, launch);
   }

@@ -1,5 +1,7 @@
 #include "model/least_squares.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <unsupported/Eigen/NonLinearOptimization>
 #include <unsupported/Eigen/NumericalDiff>
 
@@ -42,6 +44,18 @@ Eigen::VectorXd fit_positive(const Eigen::VectorXd& typical, Eigen::Index residu
   solver.parameters.maxfev = 100 * static_cast<int>(x.size());
   solver.minimize(x);
   return x.array().exp().matrix();
+}
+
+Eigen::VectorXd known_or_found(std::vector<double>* known, Eigen::Index count,
+                               const std::function<Eigen::VectorXd()>& find) {
+  const auto is_sound = [](double value) { return value > 0 && std::isfinite(value); };
+  if (known != nullptr && static_cast<Eigen::Index>(known->size()) == count &&
+      std::all_of(known->begin(), known->end(), is_sound)) {
+    return Eigen::Map<const Eigen::VectorXd>(known->data(), count);
+  }
+  Eigen::VectorXd found = find();
+  if (known != nullptr) known->assign(found.begin(), found.end());
+  return found;
 }
 
 Eigen::VectorXd fit_ridge(const Eigen::MatrixXd& features, const Eigen::VectorXd& values,

@@ -2,6 +2,7 @@
 // Non-linear least squares over positive constants.
 
 #include <functional>
+#include <vector>
 
 #include <Eigen/Core>
 
@@ -16,6 +17,11 @@ using ResidualFunction =
 /// data leave open stays plausible.
 [[nodiscard]] Eigen::VectorXd fit_positive(const Eigen::VectorXd& typical, Eigen::Index residuals,
                                            double pull, const ResidualFunction& function);
+
+/// The constants that `known` has, if it has as many and all are positive and finite; else those
+/// that `find` returns, which `known` then has. `known` may be null.
+[[nodiscard]] Eigen::VectorXd known_or_found(std::vector<double>* known, Eigen::Index count,
+                                             const std::function<Eigen::VectorXd()>& find);
 
 /// Linear least squares with a penalty of `ridge` on the squared coefficients.
 [[nodiscard]] Eigen::VectorXd fit_ridge(const Eigen::MatrixXd& features,

@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "model/clock_slowdown.hpp"
 #include "model/parts.hpp"
 #include "model/strategy_model.hpp"
@@ -57,12 +59,16 @@ std::optional<double> store_rate_of(std::span<const Measurement> measurements,
 
 /// The models of one rate class; `measurements` are those with its GEMMs. Error: too few GEMMs of
 /// the library.
-Expected<ClassGemms> fit_gemms(std::span<const Measurement> measurements,
-                               const Model::Parts& parts) {
+Expected<ClassGemms> fit_gemms(Elements rate_class, std::span<const Measurement> measurements,
+                               Model::Parts& parts) {
   const int sms = parts.platform.sms;
-  auto generated = GemmModel::fit(measurements, parts.launch, parts.clock, sms, parts.limits);
+  const auto constants = [&](const char* family) -> std::vector<double>& {
+    return parts.constants[fmt::format("{} {}", to_string(rate_class), family)];
+  };
+  auto generated = GemmModel::fit(measurements, parts.launch, parts.clock, sms, parts.limits,
+                                  &constants("generated"));
   auto library = LibraryGemmModel::fit(measurements, parts.launch, parts.clock, sms,
-                                       generated ? &*generated : nullptr);
+                                       generated ? &*generated : nullptr, &constants("library"));
   if (!library) return error_of(library);
   auto contention = ContentionModel::fit(measurements, parts.launch, parts.clock, parts.collectives,
                                          generated ? &*generated : nullptr, sms);
@@ -90,24 +96,27 @@ Expected<const ClassGemms*> Model::Parts::gemms_of(Elements elements) const {
                    " is stored for this platform: run `overlaptune probe` first");
 }
 
-Expected<Model> Model::fit(const Platform& platform, std::span<const Measurement> measurements) {
+Expected<Model> Model::fit(const Platform& platform, std::span<const Measurement> measurements,
+                           FittedConstants known) {
   const auto launch = LaunchModel::fit(measurements);
   if (!launch) return error_of(launch);
   auto parts = std::make_unique<Parts>();
+  parts->constants = std::move(known);
   parts->platform = platform;
   parts->capabilities = capabilities_of(platform);
   parts->limits = gpu_limits(platform.compute_capability);
   parts->launch = *launch;
-  auto collectives = CollectiveModel::fit(measurements, *launch, parts->limits);
+  auto collectives = CollectiveModel::fit(measurements, *launch, parts->costs);
   if (!collectives) return error_of(collectives);
   parts->collectives = std::move(*collectives);
   parts->copies = copies_of(measurements, *launch);
-  parts->store_rate = store_rate_of(measurements, *launch, parts->limits.store_signal.count());
+  parts->store_rate = store_rate_of(measurements, *launch, parts->costs.store_signal.count());
   parts->clock = ClockModel::of(measurements);
   std::optional<Error> too_few;
   for (const ElementsTraits& elements : kElements) {
     if (elements.rate_class != elements.elements) continue;
-    auto gemms = fit_gemms(with_gemms_of(elements.rate_class, measurements), *parts);
+    auto gemms =
+        fit_gemms(elements.rate_class, with_gemms_of(elements.rate_class, measurements), *parts);
     if (gemms) {
       parts->gemms.emplace(elements.rate_class, std::move(*gemms));
     } else if (!too_few) {
@@ -115,15 +124,23 @@ Expected<Model> Model::fit(const Platform& platform, std::span<const Measurement
     }
   }
   if (parts->gemms.empty()) return tl::make_unexpected(*too_few);
-  parts->clock.fit(measurements, [&](const GemmProbe& probe) {
-    const auto gemms = parts->gemms_of(probe.elements);
-    return gemms ? (*gemms)->library.time(probe.m, probe.n, probe.k, platform.sms) : 0;
-  });
+  parts->clock.fit(
+      measurements,
+      [&](const GemmProbe& probe) {
+        const auto gemms = parts->gemms_of(probe.elements);
+        return gemms ? (*gemms)->library.time(probe.m, probe.n, probe.k, platform.sms) : 0;
+      },
+      &parts->constants["clock"]);
+  std::erase_if(parts->constants, [](const auto& fit) { return fit.second.empty(); });
   return Model(std::move(parts));
 }
 
 const Platform& Model::platform() const {
   return parts_->platform;
+}
+
+const FittedConstants& Model::constants() const {
+  return parts_->constants;
 }
 
 Model Model::leaving(int free_sms) const {

@@ -6,10 +6,11 @@
 #include <span>
 #include <vector>
 
+#include "core/config/work.hpp"
+#include "core/fit.hpp"
 #include "core/measurement.hpp"
 #include "core/platform.hpp"
 #include "core/timeline.hpp"
-#include "core/work.hpp"
 
 namespace overlaptune {
 
@@ -20,13 +21,25 @@ struct Prediction {
   Timeline timeline{};
 };
 
+/// A hash of all that the constants of a fit follow from: the platform, the measurements in their
+/// order, and the sources of the model. Constants of another hash are of no use.
+[[nodiscard]] std::uint64_t digest_of_fit(const Platform& platform,
+                                          std::span<const Measurement> measurements);
+
 /// A model is fitted once and does not change: any number of threads may use it.
 class Model {
  public:
   /// Error: the measurements lack what every prediction needs (library GEMM, collectives, launch
   /// costs); it names the missing probe.
   [[nodiscard]] static Expected<Model> fit(const Platform& platform,
-                                           std::span<const Measurement> measurements);
+                                           std::span<const Measurement> measurements) {
+    return fit(platform, measurements, {});
+  }
+  /// A fit in a tenth of the time or less: `known` are the constants of the same fit. A fit
+  /// that is not among them is made.
+  [[nodiscard]] static Expected<Model> fit(const Platform& platform,
+                                           std::span<const Measurement> measurements,
+                                           FittedConstants known);
   ~Model();
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
@@ -35,7 +48,8 @@ class Model {
   /// that it needs was never probed (collectives of this op, rank count and transport).
   [[nodiscard]] Expected<Prediction> predict(const Work& work, Launch launch) const;
 
-  /// As above; makes the work first. Error: also what `check` refuses on the platform.
+  /// Makes the work of a config, and predicts it. Error: that of predicting the work; what `check`
+  /// refuses on the platform.
   [[nodiscard]] Expected<Prediction> predict(const Problem& problem, const Config& config,
                                              Launch launch) const;
 
@@ -49,6 +63,8 @@ class Model {
   [[nodiscard]] Model leaving(int free_sms) const;
 
   [[nodiscard]] const Platform& platform() const;
+  /// The constants that iterative fits found.
+  [[nodiscard]] const FittedConstants& constants() const;
 
   struct Parts;  // model/parts.hpp: the fitted parts, for the search
   [[nodiscard]] const Parts& parts() const { return *parts_; }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/capabilities.hpp"
+#include "core/fit.hpp"
 #include "model/clock_model.hpp"
 #include "model/collective_model.hpp"
 #include "model/contention_model.hpp"
@@ -12,6 +13,7 @@
 #include "model/gemm_model.hpp"
 #include "model/launch_model.hpp"
 #include "model/model.hpp"
+#include "model/unprobed_costs.hpp"
 
 namespace overlaptune {
 
@@ -29,6 +31,7 @@ struct Model::Parts {
   Platform platform{};
   Capabilities capabilities{};
   GpuLimits limits{};
+  UnprobedCosts costs{};
   LaunchModel launch{};
   CollectiveModel collectives{};
   std::optional<Curve> copies{};  ///< from one GPU to the next by a copy engine; absent: not probed
@@ -37,6 +40,7 @@ struct Model::Parts {
   std::optional<double> store_rate{};
   ClockModel clock{};
   std::map<Elements, ClassGemms> gemms{};  ///< by rate class
+  FittedConstants constants{};             ///< found by iterative fits
 
   /// The GEMMs of the dtype's rate class. Error: too few of them were probed.
   [[nodiscard]] Expected<const ClassGemms*> gemms_of(Elements elements) const;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/config_fields.hpp"
+#include "core/config/config_fields.hpp"
 #include "model/parts.hpp"
 #include "model/strategy_model.hpp"
 

@@ -17,8 +17,8 @@ struct Scored {
 enum class Space {
   full,    ///< every feasible tile and every probed number of comm CTAs
   subset,  ///< a few tiles (docs/model.md): for fast answers
-  /// As `full`, with every cut of long problems too, for checks. Its memory grows with the square
-  /// of the number of cuts.
+  /// The full space, with every cut of long problems too, for checks. Its memory grows with the
+  /// square of the number of cuts.
   every_cut,
 };
 
@@ -26,7 +26,8 @@ struct SearchOptions {
   Space space = Space::full;
   /// Number of configs wanted. The first is the optimum of the space, or nearly so if there are
   /// very many waves. Each of the others is the optimum of its combination of strategy, tile,
-  /// raster, chunks, comm CTAs and transport, or nearly so if there are many waves (docs/model.md).
+  /// swizzle, chunks, comm CTAs and transport, or nearly so if there are many waves
+  /// (docs/model.md).
   int best = 1;
   /// Strategies to consider; empty: all that the model knows. `sequential` is always considered.
   std::vector<Strategy> strategies{};

@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "core/work.hpp"
+#include "core/config/work.hpp"
 #include "model/best_configs.hpp"
 #include "model/draw.hpp"
 #include "model/model.hpp"

@@ -1,6 +1,6 @@
 #include "model/subset.hpp"
 
-#include "core/tiling.hpp"
+#include "core/config/tiling.hpp"
 
 namespace overlaptune {
 

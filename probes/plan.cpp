@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "core/capabilities.hpp"
+#include "core/config/tiling.hpp"
 #include "core/gpu.hpp"
 #include "core/nodes.hpp"
-#include "core/tiling.hpp"
 #include "probes/link_sizes.hpp"
 #include "probes/probes.hpp"
 #include "probes/sustained.hpp"
@@ -156,12 +156,12 @@ void add_library_gemms(std::vector<Probe>& plan, const Platform& platform, Probe
   plan.insert(plan.end(), shapes.begin(), shapes.end());
 }
 
-/// The feasible tiles, transposed or not, by shape, from the smallest shape to the largest.
+/// The feasible tiles, with swap-AB or without, by shape, from the smallest shape to the largest.
 std::vector<std::vector<Tile>> tiles_by_area(const Platform& platform, Elements elements,
-                                             bool transposed = false) {
+                                             bool swap_ab = false) {
   std::vector<std::vector<Tile>> shapes;
   for (const Tile& tile : feasible_tiles(gpu_limits(platform.compute_capability), elements)) {
-    if (tile.is_transposed() != transposed) continue;
+    if (tile.swaps_ab() != swap_ab) continue;
     if (shapes.empty() || shapes.back().front().block_m != tile.block_m ||
         shapes.back().front().block_n != tile.block_n) {
       shapes.emplace_back();
@@ -184,7 +184,7 @@ void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDe
   for (std::uint64_t i = 0; i < count; ++i) {
     GemmProbe probe = gemm_shape(i + 1000, kLeastRows, elements);
     probe.tile = pick(halton(i, 13), pick(std::sqrt(halton(i, 11)), shapes));
-    probe.raster = pick(halton(i, 17), kTriedRasters);
+    probe.swizzle = pick(halton(i, 17), kTriedSwizzles);
     probe.sms = sms_of(halton(i, 7), platform);
     plan.emplace_back(probe);
   }
@@ -203,15 +203,15 @@ void add_misaligned_gemms(std::vector<Probe>& plan, const Platform& platform, Pr
                     .k = log_uniform(halton(i, 5), 512, 8192, sector) + sector / 2,
                     .elements = elements};
     probe.tile = pick(halton(i, 13), pick(std::sqrt(halton(i, 11)), shapes));
-    probe.raster = pick(halton(i, 17), kTriedRasters);
+    probe.swizzle = pick(halton(i, 17), kTriedSwizzles);
     probe.sms = sms_of(halton(i, 7), platform);
     plan.emplace_back(probe);
   }
 }
 
 /// Transposed tiles, on shapes that they suit: any number of rows, and of columns.
-void add_transposed_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth,
-                          Elements elements) {
+void add_swap_ab_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth,
+                       Elements elements) {
   const std::uint64_t count = depth == ProbeDepth::full ? 24 : 4;
   const std::vector<std::vector<Tile>> shapes = tiles_by_area(platform, elements, true);
   if (shapes.empty()) return;
@@ -221,7 +221,7 @@ void add_transposed_gemms(std::vector<Probe>& plan, const Platform& platform, Pr
                     .k = log_uniform(halton(i, 5), 512, 16384, k_multiple(elements)),
                     .elements = elements};
     probe.tile = pick(halton(i, 13), pick(std::sqrt(halton(i, 11)), shapes));
-    probe.raster = pick(halton(i, 17), kTriedRasters);
+    probe.swizzle = pick(halton(i, 17), kTriedSwizzles);
     probe.sms = sms_of(halton(i, 7), platform);
     plan.emplace_back(probe);
   }
@@ -282,7 +282,7 @@ void add_generated_contention(std::vector<Probe>& plan, const Platform& platform
     gemm.n = 8192;
     gemm.k = k;
     gemm.tile = tile;
-    gemm.raster = 4;
+    gemm.swizzle = 4;
     gemm.sms = ctas > 0 ? platform.sms - ctas : 0;
     bool alone = false;
     for (const Transport transport : transports) {
@@ -335,7 +335,7 @@ std::vector<Probe> probe_plan(const Platform& platform, std::span<const Transpor
     add_library_gemms(plan, platform, depth, elements);
     add_tiled_gemms(plan, platform, depth, elements);
     add_misaligned_gemms(plan, platform, depth, elements);
-    add_transposed_gemms(plan, platform, depth, elements);
+    add_swap_ab_gemms(plan, platform, depth, elements);
     append(plan, sustained_plan(platform, ranks, depth, elements));
     for (const int count : ranks) {
       add_contention(plan, platform, transports, count, depth, elements);

@@ -41,7 +41,7 @@ void add_alone(std::vector<Probe>& plan, const Platform& platform, int ranks, El
   const CollectiveProbe least{Collective::all_reduce, {kLeastBytes}, ranks, 0, Transport::ring};
   GemmProbe gemm{.m = kSize, .n = kSize, .k = kDepth, .elements = elements};
   add(plan, gemm, least);
-  gemm.raster = 8;
+  gemm.swizzle = 8;
   for (const Tile& shape : kTiles) {
     const auto tile = deepest(shape, gpu_limits(platform.compute_capability), elements);
     if (!tile) continue;

@@ -6,8 +6,9 @@
 #include <fmt/format.h>
 
 #include "core/capabilities.hpp"
-#include "core/check.hpp"
+#include "core/config/check.hpp"
 #include "query/measured_configs.hpp"
+#include "query/stored_fit.hpp"
 
 namespace overlaptune {
 namespace {
@@ -19,8 +20,9 @@ constexpr int kProposals = 8;
 
 Expected<LearnedModel> learned_model(const Platform& platform,
                                      std::span<const Measurement> measurements,
-                                     std::span<const Candidate> candidates) {
-  auto analytic = Model::fit(platform, measurements);
+                                     std::span<const Candidate> candidates,
+                                     std::span<const Fit> stored) {
+  auto analytic = fitted_model(platform, measurements, stored);
   if (!analytic) return error_of(analytic);
   LearnedModel model(std::move(*analytic));
   for (const Candidate& candidate : candidates) model.learn(candidate);
@@ -73,8 +75,8 @@ tl::unexpected<Error> none_of(const Terms& terms, const Platform& platform, std:
                                apart.empty() ? "" : "; ", apart));
 }
 
-/// The strategies that the model may propose: those that were measured on the platform, of those
-/// that are allowed.
+}  // namespace
+
 Expected<std::vector<Strategy>> proposed(const LearnedModel& model, Op op, const Terms& terms) {
   std::vector<Strategy> measured = model.measured_strategies(op);
   if (terms.strategies.empty()) return measured;
@@ -85,6 +87,24 @@ Expected<std::vector<Strategy>> proposed(const LearnedModel& model, Op op, const
   if (!measured.empty()) return measured;
   return none_of(terms, model.analytic().platform(),
                  fmt::format("was measured for {} on this platform", to_string(op)));
+}
+
+namespace {
+
+/// Brings a config whose kernels the platform has run to the front, if it is predicted to take no
+/// more than 2 % longer than the first one: the error of a prediction is larger. A new number of
+/// tokens then compiles no kernel in a process that serves, or cannot. Whether another one was
+/// first.
+bool prefer_known_kernels(const LearnedModel& model, const Problem& problem,
+                          std::vector<LearnedScore>& scores) {
+  constexpr double kWithin = 1.02;
+  const auto known = std::find_if(scores.begin(), scores.end(), [&](const LearnedScore& each) {
+    return strategy_of(each.config) == kBaseline || model.has_kernels_of(problem, each.config);
+  });
+  if (known == scores.begin() || known == scores.end()) return false;
+  if (known->time() > kWithin * scores.front().time()) return false;
+  std::rotate(scores.begin(), known, known + 1);
+  return true;
 }
 
 /// The model's choice. Error: why it has none.
@@ -103,10 +123,13 @@ Expected<Answer> predicted_answer(const LearnedModel& model, const Problem& prob
   if (ranking->scores.empty()) {
     return none_of(terms, model.analytic().platform(), "can run it");
   }
+  const bool known = prefer_known_kernels(model, problem, ranking->scores);
   const LearnedScore& choice =
       allows(terms, kBaseline) ? ranking->choice() : ranking->scores.front();
   std::string what = choice.config == ranking->scores.front().config
-                         ? "the model predicts this one to be the fastest"
+                         ? known ? "the model predicts this one to be within 2 % of the fastest, "
+                                   "whose kernels this platform has not run"
+                                 : "the model predicts this one to be the fastest"
                          : "the model is not sure that any config is faster than sequential";
   if (!terms.strategies.empty()) what += fmt::format(" of {}", names_of(terms.strategies));
   if (terms.free_sms > 0) {

@@ -1,5 +1,5 @@
 #pragma once
-// The config that answers a query, with its source: exact, predicted, or the baseline.
+// The answers to questions about a platform: exact, predicted, or the baseline.
 
 #include <functional>
 #include <optional>
@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/config.hpp"
-#include "core/error.hpp"
-#include "core/names.hpp"
+#include "core/answer.hpp"
+#include "core/base/error.hpp"
+#include "core/fit.hpp"
 #include "core/platform.hpp"
 #include "core/problem.hpp"
 #include "db/store.hpp"
@@ -18,34 +18,12 @@
 
 namespace overlaptune {
 
-enum class Source {
-  exact,  ///< a winner validated on this platform, or the fastest measured config of those allowed
-  predicted,  ///< the model's choice, or a winner of another host with the same GPUs
-  baseline,   ///< `sequential`: nothing better is known
-};
-
-template <>
-struct NamesOf<Source> {
-  static constexpr std::string_view what = "source";
-  static constexpr std::array<Named<Source>, 3> all{
-      {{Source::exact, "exact"}, {Source::predicted, "predicted"}, {Source::baseline, "baseline"}}};
-};
-
-struct Answer {
-  Source source = Source::baseline;
-  std::string reason{};  ///< why the answer has this source, in one line
-  Config config{};
-  std::optional<Microseconds> predicted{};
-  std::optional<Microseconds> measured{};  ///< `exact` only
-  /// `sequential` on the same problem: measured for `exact`, predicted otherwise; absent where the
-  /// model cannot tell.
-  std::optional<Microseconds> baseline{};
-};
-
-/// A model fitted to measurements, and taught by candidates. Error: as `Model::fit`.
+/// A model fitted to measurements, or made from a stored fit of the same measurements, and taught
+/// by candidates. Error: as `Model::fit`.
 [[nodiscard]] Expected<LearnedModel> learned_model(const Platform& platform,
                                                    std::span<const Measurement> measurements,
-                                                   std::span<const Candidate> candidates);
+                                                   std::span<const Candidate> candidates,
+                                                   std::span<const Fit> stored = {});
 
 /// The reason for which a stored winner does not answer; `fault` says what is wrong with it.
 [[nodiscard]] std::string damaged_winner(std::string_view fault);
@@ -82,6 +60,11 @@ struct Unmeasured {
 /// strategies that the terms allow, and `sequential` is not one of them.
 [[nodiscard]] Expected<Answer> answer_unmeasured(const Unmeasured& known, const Problem& problem,
                                                  const Terms& terms);
+
+/// The strategies that the model may propose: those that were measured on the platform, of those
+/// that are allowed. Empty: all. Error: none of the allowed ones was measured.
+[[nodiscard]] Expected<std::vector<Strategy>> proposed(const LearnedModel& model, Op op,
+                                                       const Terms& terms);
 
 /// The answer for an exclusive world, where nothing was measured without a gate, from the one for
 /// the other worlds: its times are predictions.

@@ -1,10 +1,10 @@
 // The C interface: checks its arguments, and turns every failure into a status and a message.
 
-#include <cstdlib>
 #include <mutex>
 
 #include <fmt/format.h>
 
+#include "core/base/environment.hpp"
 #include "query/c_values.hpp"
 #include "query/snapshot.hpp"
 
@@ -76,13 +76,13 @@ std::filesystem::path file_of(const char* path) {
 std::vector<std::filesystem::path> files_of(const char* const* paths, std::size_t count,
                                             bool may_be_none) {
   if (count == 0) {
-    const char* named = std::getenv("OVERLAPTUNE_DB");
-    if (named == nullptr || *named == '\0') {
+    const auto named = environment().database;
+    if (!named) {
       if (may_be_none) return {};
       throw Refusal{OVT_ERROR_NOT_FOUND,
                     "no database is named; pass a path, or set OVERLAPTUNE_DB to one"};
     }
-    return {file_of(named)};
+    return {file_of(named->c_str())};
   }
   (void)present(paths, "paths");
   std::vector<std::filesystem::path> files;
@@ -156,6 +156,28 @@ ovt_status ovt_query_for(const ovt_database* database, const ovt_problem* proble
     const std::size_t size = c::checked(answer);
     const Problem asked = c::problem_of(problem);
     write_answer(database, asked, c::terms_of(question), size, answer);
+  });
+}
+
+ovt_status ovt_query_recipe(const ovt_database* database, const ovt_problem* problem,
+                            const ovt_question* question, char* text, size_t capacity,
+                            size_t* length) {
+  return guarded([&] {
+    if (capacity > 0) (void)present(text, "text");
+    if (length != nullptr) (void)present(length, "length");
+    const auto snapshot = present(database, "database")->now();
+    const Problem most = c::problem_of(problem);
+    const Terms terms = question == nullptr ? Terms{} : c::terms_of(question);
+    check_terms(terms, *snapshot);
+    const auto made = value_or_throw(snapshot->recipe(weight_of(most), most.m, terms));
+    const std::string all = to_string(made.recipe);
+    if (length != nullptr) *length = all.size();
+    if (capacity == 0) return;
+    if (all.size() >= capacity) {
+      throw Refusal{OVT_ERROR_ARGUMENT,
+                    fmt::format("capacity = {}: expected {}", capacity, all.size() + 1)};
+    }
+    text[all.copy(text, capacity - 1)] = '\0';
   });
 }
 

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "core/config_fields.hpp"
+#include "core/config/config_fields.hpp"
 
 namespace overlaptune::c {
 namespace {

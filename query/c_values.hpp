@@ -1,7 +1,7 @@
 #pragma once
 // Conversions between questions and answers and the structs of the C interface.
 
-#include "abi/values.hpp"
+#include "core/abi/values.hpp"
 #include "query/answer.hpp"
 #include "query/platform_choice.hpp"
 #include "query/terms.hpp"
@@ -9,9 +9,9 @@
 namespace overlaptune::c {
 
 /// The platform that the caller asks for. Throws `Refusal`, as every function that reads a caller's
-/// struct does (abi/values.hpp).
+/// struct does (core/abi/values.hpp).
 [[nodiscard]] PlatformWish wish_of(const ovt_platform* platform);
-/// What the caller asks for beside the problem.
+/// The terms of a question: all that the caller asks for beside the problem.
 [[nodiscard]] Terms terms_of(const ovt_question* question);
 /// The number of bytes of an answer that may be written. Throws `Refusal`.
 [[nodiscard]] std::size_t checked(const ovt_answer* answer);

@@ -32,8 +32,8 @@ struct Explanation {
 /// The corrections that measured configs taught for the time of a config.
 [[nodiscard]] double learned_us(const Explained& row);
 
-/// What the analytic model adds to the GEMM alone and to the exposed communication: the GEMM is
-/// slower beside a collective, waits for SMs, and each launch costs time.
+/// Time that the analytic model adds to the GEMM alone and to the exposed communication: the GEMM
+/// is slower beside a collective, waits for SMs, and each launch costs time.
 [[nodiscard]] double beside_us(const Explained& row);
 
 /// The bound of a config: `gemm` or `collective`, whichever takes longer alone.

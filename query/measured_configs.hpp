@@ -7,8 +7,8 @@
 #include <span>
 #include <unordered_map>
 
-#include "core/candidate.hpp"
 #include "core/capabilities.hpp"
+#include "core/config/candidate.hpp"
 #include "query/problem_key.hpp"
 #include "query/terms.hpp"
 
@@ -39,7 +39,7 @@ class MeasuredConfigs {
  private:
   /// The fastest of each strategy, in the order of `Strategy`.
   struct OfProblem {
-    Microseconds sequential = us(1);  ///< as `fastest` of core/candidate.hpp has it
+    Microseconds sequential = us(1);  ///< as `fastest` of core/config/candidate.hpp has it
     std::array<std::unique_ptr<MeasuredConfig>, kStrategies.size()> fastest{};
   };
   std::unordered_map<PackedProblem, OfProblem, PackedProblemHash> problems_{};

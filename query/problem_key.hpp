@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/hash.hpp"
+#include "core/base/hash.hpp"
 #include "core/problem.hpp"
 
 namespace overlaptune {
@@ -19,6 +19,8 @@ struct PackedProblem {
         rest(word(problem.k) << 32 | word(problem.ranks) << 16 | word(problem.op) << 8 |
              word(problem.elements) << 4 | word(launch)) {}
   friend bool operator==(const PackedProblem&, const PackedProblem&) = default;
+
+  [[nodiscard]] std::int64_t m() const { return static_cast<std::int64_t>(mn >> 32); }
 
  private:
   template <class T>

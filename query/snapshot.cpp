@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/check.hpp"
+#include "core/config/check.hpp"
 
 namespace overlaptune {
 namespace {
@@ -35,6 +35,19 @@ std::vector<Measurement> measurements(const std::vector<std::filesystem::path>& 
     for (const Measurement& measurement : store.measurements(*id)) {
       if (known.insert(measurement.probe).second) all.push_back(measurement);
     }
+  }
+  return all;
+}
+
+/// The stored fits of a platform. One of a single file serves where no other file adds to its
+/// measurements.
+std::vector<Fit> stored_fits(const std::vector<std::filesystem::path>& files,
+                             const Platform& platform) {
+  std::vector<Fit> all;
+  for (const auto& file : files) {
+    const Store store(file, Access::read);
+    const auto id = id_of(store, platform);
+    if (auto fit = id ? store.fit(*id) : std::nullopt) all.push_back(std::move(*fit));
   }
   return all;
 }
@@ -176,7 +189,8 @@ AnswerSnapshot::Measured AnswerSnapshot::read_measured() const {
     lessons.insert(lessons.end(), list.begin(), list.end());
   }
   const auto files = is_own ? files_ : std::vector{elsewhere_->file};
-  Measured read{.model = learned_model(platform, measurements(files, platform), lessons)};
+  Measured read{.model = learned_model(platform, measurements(files, platform), lessons,
+                                       stored_fits(files, platform))};
   for (const auto& list : own) read.files.emplace_back(list, capabilities);
   for (const auto& list : others) read.elsewhere = MeasuredConfigs(list, capabilities);
   return read;

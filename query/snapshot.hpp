@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/config/recipe.hpp"
 #include "query/answer.hpp"
 #include "query/elsewhere.hpp"
 #include "query/measured_configs.hpp"
@@ -16,6 +17,11 @@
 #include "query/winners.hpp"
 
 namespace overlaptune {
+
+struct RecipeAnswer {
+  Recipe recipe{};
+  std::string reason{};  ///< where its configs come from, in one line
+};
 
 /// Answers for one platform, for any number of threads. No file is open between calls, so neither a
 /// change of the files nor a fork changes an exact answer.
@@ -35,6 +41,12 @@ class AnswerSnapshot {
   /// The answer where all is allowed: there always is one.
   [[nodiscard]] Answer answer(const Problem& problem, Launch launch) const;
 
+  /// How to run a weight with any number of rows up to `most_rows`, as far as the answers for
+  /// single problems and the model say it. Numbers of rows with a winner have its config. Each call
+  /// makes it anew, which takes up to a second. Error: as `answer`; sizes that no problem may have.
+  [[nodiscard]] Expected<RecipeAnswer> recipe(const Weight& weight, std::int64_t most_rows,
+                                              const Terms& terms) const;
+
   /// The model, fitted to the probes and taught by the candidates. Error: something was not probed;
   /// the message names it.
   [[nodiscard]] const Expected<LearnedModel>& model() const { return measured().model; }
@@ -47,7 +59,8 @@ class AnswerSnapshot {
   [[nodiscard]] std::size_t winners() const { return winners_.size(); }
 
  private:
-  /// What was read of measured configs, when the first question needed them.
+  /// Measured configs, and the model that learned from them, read when the first question needs
+  /// them.
   struct Measured {
     std::vector<MeasuredConfigs> files{};  ///< by file; the first that has one answers
     MeasuredConfigs elsewhere{};
@@ -62,6 +75,9 @@ class AnswerSnapshot {
   [[nodiscard]] const Answer* winner(const Problem& problem, const Terms& terms) const;
   [[nodiscard]] Expected<Answer> made_without_winner(const Problem& problem,
                                                      const Terms& terms) const;
+  /// The numbers of rows for which a winner of the weight is stored, for a launch, ascending.
+  [[nodiscard]] std::vector<std::int64_t> rows_of_winners(const Weight& weight,
+                                                          Launch launch) const;
   /// The answer of what was measured with all SMs; none where nothing allowed was.
   [[nodiscard]] std::optional<Answer> measured_answer(const Problem& problem,
                                                       const Terms& terms) const;

@@ -1,7 +1,8 @@
 #include "query/system_database.hpp"
 
-#include <cstdlib>
 #include <dlfcn.h>
+
+#include "core/base/environment.hpp"
 
 namespace overlaptune {
 namespace {
@@ -40,11 +41,11 @@ std::optional<fs::path> installed() {
 }  // namespace
 
 std::optional<SystemDatabase> system_database() {
-  if (const char* const named = std::getenv("OVERLAPTUNE_SYSTEM_DB"); named != nullptr) {
-    if (*named == '\0') return std::nullopt;
+  if (const auto named = environment().system_database) {
+    if (named->empty()) return std::nullopt;
     std::error_code error;
-    const fs::path file = fs::absolute(named, error);
-    return SystemDatabase{.file = error ? fs::path(named) : file, .is_named = true};
+    const fs::path file = fs::absolute(*named, error);
+    return SystemDatabase{.file = error ? fs::path(*named) : file, .is_named = true};
   }
   auto file = installed();
   if (!file) return std::nullopt;

@@ -1,6 +1,6 @@
 #include "query/terms.hpp"
 
-#include "core/printable.hpp"
+#include "core/base/printable.hpp"
 
 namespace overlaptune {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/config/strategies.hpp"
 #include "core/problem.hpp"
-#include "core/strategies.hpp"
 
 namespace overlaptune {
 

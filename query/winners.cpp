@@ -1,6 +1,6 @@
 #include "query/winners.hpp"
 
-#include "core/check.hpp"
+#include "core/config/check.hpp"
 
 namespace overlaptune {
 

@@ -1,8 +1,8 @@
 #pragma once
 // Bandwidths of a collective, as the tests of NCCL define them (nccl-tests, doc/PERFORMANCE.md).
 
+#include "core/base/units.hpp"
 #include "core/problem.hpp"
-#include "core/units.hpp"
 
 namespace overlaptune {
 

@@ -31,10 +31,38 @@ bool have_a_problem_in_common(const Snapshot& here, PlatformId mine, const Snaps
   });
 }
 
+std::vector<PlatformDifference> differing(const PlatformRecord& here, const PlatformRecord& there) {
+  std::vector<PlatformDifference> list;
+  const auto ours = fields(here.stored.platform);
+  const auto theirs = fields(there.stored.platform);
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    if (ours[i].value != theirs[i].value) {
+      list.push_back({std::string(ours[i].name), ours[i].value, theirs[i].value});
+    }
+  }
+  if (here.last_run && there.last_run) {
+    const std::string& our_program = here.last_run->provenance.program_version;
+    const std::string& their_program = there.last_run->provenance.program_version;
+    if (our_program != their_program) list.push_back({"overlaptune", our_program, their_program});
+  }
+  return list;
+}
+
+/// Says of a pair of platforms how they differ; `name` is what the two are called.
+void add_differences(Comparison& comparison, const std::string& name, const PlatformRecord& here,
+                     const PlatformRecord& there) {
+  for (PlatformDifference& each : differing(here, there)) {
+    comparison.platform_differences.push_back(
+        fmt::format("{}: {}: {} here, {} there", name, each.field, each.here, each.there));
+    auto& all = comparison.differing;
+    if (std::find(all.begin(), all.end(), each) == all.end()) all.push_back(std::move(each));
+  }
+}
+
 /// Adds the pair of platforms that are left on both sides, if there is one left on each and the two
 /// have problems in common.
 void add_the_last(std::map<PlatformId, PlatformId>& pairs, const Snapshot& here,
-                  const Snapshot& there, std::vector<std::string>& different) {
+                  const Snapshot& there, Comparison& comparison) {
   std::vector<const PlatformRecord*> mine;
   std::vector<const PlatformRecord*> theirs;
   for (const PlatformRecord& record : here.platforms) {
@@ -51,15 +79,15 @@ void add_the_last(std::map<PlatformId, PlatformId>& pairs, const Snapshot& here,
   const StoredPlatform& other = theirs.front()->stored;
   if (!have_a_problem_in_common(here, ours.id, there, other.id)) return;
   pairs.emplace(other.id, ours.id);
-  for (const std::string& line : differences(ours.platform, other.platform)) {
-    different.push_back(fmt::format("{} here, {} there: {}", full_name(ours.platform),
-                                    full_name(other.platform), line));
-  }
+  add_differences(
+      comparison,
+      fmt::format("{} here, {} there", full_name(ours.platform), full_name(other.platform)),
+      *mine.front(), *theirs.front());
 }
 
 /// The counterpart here of each platform there.
 std::map<PlatformId, PlatformId> counterparts(const Snapshot& here, const Snapshot& there,
-                                              std::vector<std::string>& different) {
+                                              Comparison& comparison) {
   std::map<PlatformId, PlatformId> pairs;
   for (const PlatformRecord& other : there.platforms) {
     const Platform& platform = other.stored.platform;
@@ -78,11 +106,9 @@ std::map<PlatformId, PlatformId> counterparts(const Snapshot& here, const Snapsh
     }
     if (of_the_same_name != 1) continue;
     pairs.emplace(other.stored.id, best->stored.id);
-    for (const std::string& line : differences(best->stored.platform, platform)) {
-      different.push_back(fmt::format("{}: {}", full_name(platform), line));
-    }
+    add_differences(comparison, full_name(platform), *best, other);
   }
-  add_the_last(pairs, here, there, different);
+  add_the_last(pairs, here, there, comparison);
   return pairs;
 }
 
@@ -154,12 +180,13 @@ bool comes_first(const ComparedWinner& a, const ComparedWinner& b) {
 
 Comparison compare(const Snapshot& here, const Snapshot& there) {
   Comparison comparison;
-  const auto pairs = counterparts(here, there, comparison.platform_differences);
+  const auto pairs = counterparts(here, there, comparison);
   std::map<Key, ComparedWinner> rows;
   for (const StoredWinner& row : here.winners) {
     const Candidate& candidate = row.winner.candidate;
     ComparedWinner& compared = rows[{row.platform, candidate.problem, candidate.launch}];
     compared.platform_here = here.platform_name(row.platform);
+    compared.validated_here = row.validated_at;
     compared.here = row.winner;
   }
   for (const StoredWinner& row : there.winners) {
@@ -170,10 +197,15 @@ Comparison compare(const Snapshot& here, const Snapshot& there) {
     const PlatformId id = pair == pairs.end() ? -row.platform : pair->second;
     ComparedWinner& compared = rows[{id, candidate.problem, candidate.launch}];
     compared.platform_there = there.platform_name(row.platform);
+    compared.validated_there = row.validated_at;
     compared.there = row.winner;
   }
   for (auto& [key, row] : rows) {
     judge(row);
+    if (relative_change(row)) {
+      comparison.newest_here = std::max(comparison.newest_here, row.validated_here);
+      comparison.newest_there = std::max(comparison.newest_there, row.validated_there);
+    }
     comparison.winners.push_back(std::move(row));
   }
   std::stable_sort(comparison.winners.begin(), comparison.winners.end(), comes_first);
@@ -206,7 +238,17 @@ OrderedJson json_of(const Comparison& comparison) {
                     {"config_here", config(row.here)},
                     {"config_there", config(row.there)}});
   }
-  return {{"faster", count_of(comparison, Change::faster)},
+  OrderedJson differing = OrderedJson::array();
+  for (const auto& [field, ours, theirs] : comparison.differing) {
+    differing.push_back({{"field", field}, {"here", ours}, {"there", theirs}});
+  }
+  const auto date = [](const std::string& text) {
+    return text.empty() ? OrderedJson() : OrderedJson(text);
+  };
+  return {{"newest_here", date(comparison.newest_here)},
+          {"newest_there", date(comparison.newest_there)},
+          {"differing", std::move(differing)},
+          {"faster", count_of(comparison, Change::faster)},
           {"slower", count_of(comparison, Change::slower)},
           {"within_noise", count_of(comparison, Change::within_noise)},
           {"only_here", count_of(comparison, Change::only_here)},

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "reports/snapshot.hpp"
-#include "reports/table.hpp"
+#include "reports/table/table.hpp"
 
 namespace overlaptune {
 
@@ -26,6 +26,8 @@ struct NamesOf<Change> {
 struct ComparedWinner {
   std::string platform_here{};   ///< empty without a winner here
   std::string platform_there{};  ///< the same for there
+  std::string validated_here{};  ///< UTC, ISO 8601; empty without a winner here
+  std::string validated_there{};
   std::optional<Winner> here{};
   std::optional<Winner> there{};
   Microseconds difference{};  ///< here - there; 0 unless both are measured
@@ -36,8 +38,22 @@ struct ComparedWinner {
   Change change = Change::within_noise;
 };
 
+/// A thing in which two compared platforms, or the runs on them, differ.
+struct PlatformDifference {
+  std::string field{};  ///< of `Platform`; "overlaptune" is the program's version
+  std::string here{};
+  std::string there{};
+
+  friend bool operator==(const PlatformDifference&, const PlatformDifference&) = default;
+};
+
 struct Comparison {
   std::vector<ComparedWinner> winners{};
+  /// When the newest of the winners that are in both was validated: UTC, ISO 8601. Empty where none
+  /// is in both.
+  std::string newest_here{};
+  std::string newest_there{};
+  std::vector<PlatformDifference> differing{};  ///< each once
   /// Platforms that were compared though they differ: the name, then "field: X here, Y there".
   std::vector<std::string> platform_differences{};
 };

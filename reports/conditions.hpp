@@ -2,7 +2,7 @@
 // The conditions under which the results of a database were measured.
 
 #include "reports/snapshot.hpp"
-#include "reports/table.hpp"
+#include "reports/table/table.hpp"
 
 namespace overlaptune {
 

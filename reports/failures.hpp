@@ -2,7 +2,7 @@
 // Candidates that are not valid, and the reasons.
 
 #include "reports/snapshot.hpp"
-#include "reports/table.hpp"
+#include "reports/table/table.hpp"
 
 namespace overlaptune {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "json/fields.hpp"
-#include "reports/config_columns.hpp"
+#include "reports/table/config_columns.hpp"
 #include "reports/winners.hpp"
 
 namespace overlaptune {

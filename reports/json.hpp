@@ -5,10 +5,10 @@
 #include <chrono>
 #include <optional>
 
-#include "core/candidate.hpp"
+#include "core/config/candidate.hpp"
 #include "core/platform.hpp"
 #include "core/timeline.hpp"
-#include "reports/table.hpp"
+#include "reports/table/table.hpp"
 
 namespace overlaptune {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "reports/snapshot.hpp"
-#include "reports/table.hpp"
+#include "reports/table/table.hpp"
 
 namespace overlaptune {
 
@@ -32,7 +32,7 @@ struct PeerMatrix {
 /// One row for each pair that was probed: `from, to, bandwidth_gb_per_s, latency_us`.
 [[nodiscard]] Table peer_table(const PeerMatrix& matrix);
 
-/// The same for all platforms, each row after the name of its platform.
+/// One row for each pair that was probed on any platform, after the name of its platform.
 [[nodiscard]] Table peer_tables(const Snapshot& snapshot);
 
 /// The matrix as Markdown: a table of bandwidths, and one of latencies if there are some. Rows are

@@ -83,7 +83,7 @@ class Curves {
             to_string(probe.tile),
             count(probe.tile.stages),
             count(probe.tile.cluster),
-            count(probe.raster),
+            count(probe.swizzle),
             count(probe.sms)};
     append_times(row, measurement.time);
     row.emplace_back(tflop_per_s(probe, measurement.time.median));
@@ -163,7 +163,7 @@ class Curves {
                            {"tile"},
                            {"stages"},
                            {"cluster"},
-                           {"raster"},
+                           {"swizzle"},
                            {"sms"},
                            {"time_us"},
                            {"p10_us"},

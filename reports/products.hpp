@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/layer_gemm.hpp"
-#include "reports/table.hpp"
+#include "reports/table/table.hpp"
 
 namespace overlaptune {
 

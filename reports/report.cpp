@@ -7,19 +7,19 @@
 
 #include "reports/comparison.hpp"
 #include "reports/conditions.hpp"
-#include "reports/evaluation.hpp"
 #include "reports/failures.hpp"
 #include "reports/json.hpp"
 #include "reports/peer_matrix.hpp"
 #include "reports/probe_curves.hpp"
 #include "reports/products.hpp"
+#include "reports/quality/evaluation.hpp"
 #include "reports/summary.hpp"
 #include "reports/winners.hpp"
 
 namespace overlaptune {
 namespace {
 
-/// What the report is made of.
+/// The parts that make up a report.
 struct Parts {
   const Snapshot& snapshot;
   const ReportOptions& options;

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/names.hpp"
+#include "core/base/names.hpp"
 #include "reports/snapshot.hpp"
-#include "reports/table.hpp"
+#include "reports/table/table.hpp"
 
 namespace overlaptune {
 

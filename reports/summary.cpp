@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/printable.hpp"
+#include "core/base/printable.hpp"
 #include "core/statistics.hpp"
 #include "reports/winners.hpp"
 

@@ -20,7 +20,7 @@ OrderedJson metadata(const char* what, int process, int thread, OrderedJson argu
           {"args", std::move(arguments)}};
 }
 
-/// What is known of an activity beside its times.
+/// Facts that are known of activities beside their times.
 using Arguments = std::map<const Activity*, OrderedJson>;
 
 OrderedJson event(const Activity& activity, int process, int thread, const Arguments& arguments) {

@@ -8,10 +8,10 @@
 
 #include "core/activity.hpp"
 #include "core/busy.hpp"
-#include "core/group_sizes.hpp"
+#include "core/config/group_sizes.hpp"
 #include "core/platform.hpp"
 #include "core/timeline.hpp"
-#include "reports/table.hpp"
+#include "reports/table/table.hpp"
 
 namespace overlaptune {
 

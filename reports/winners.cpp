@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/config_fields.hpp"
+#include "core/config/config_fields.hpp"
 #include "core/statistics.hpp"
-#include "reports/config_columns.hpp"
 #include "reports/products.hpp"
+#include "reports/table/config_columns.hpp"
 
 namespace overlaptune {
 namespace {

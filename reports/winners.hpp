@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "reports/snapshot.hpp"
-#include "reports/table.hpp"
+#include "reports/table/table.hpp"
 
 namespace overlaptune {
 
@@ -27,7 +27,7 @@ namespace overlaptune {
 [[nodiscard]] Table winners_table(const std::vector<Winner>& winners,
                                   std::span<const LayerGemm> gemms = {});
 
-/// The same table with the overlap fraction; it is wider than most terminals.
+/// The table at the end of a run, with the overlap fraction; it is wider than most terminals.
 [[nodiscard]] Table winners_with_overlap(const std::vector<Winner>& winners,
                                          std::span<const LayerGemm> gemms = {});
 

@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "kernels/support.hpp"
 #include "run/agreed.hpp"
-#include "run/device_runs.hpp"
 #include "run/make_plan.hpp"
+#include "run/streams/device_runs.hpp"
 #include "strategies/runners.hpp"
 
 namespace overlaptune::run {
@@ -38,6 +38,12 @@ bool goes_through_world(const Work& work) {
   return std::visit(by_strategy, work.config());
 }
 
+PlanNames names_of(World& world, const Work& work) {
+  return {world.waits().number_of(to_string(work.problem()) + " by " + to_string(work.config())),
+          PlanName(fmt::format("{} {} {}", to_string(work.problem()), to_string(work.strategy()),
+                               to_string(transport_of(work.config()))))};
+}
+
 DeviceMemory scratch(bool needed, std::int64_t bytes) {
   return needed ? device_memory(static_cast<std::size_t>(bytes)) : DeviceMemory();
 }
@@ -56,18 +62,15 @@ DeployedSizes deployed_sizes(const Work& work) {
   return sizes;
 }
 
-DeployedPlan::DeployedPlan(const Engine& engine, const Work& work)
+DeployedPlan::DeployedPlan(const Engine& engine, const Work& work, const PlanNames& names)
     : world_(engine.world),
       sizes_(deployed_sizes(work)),
       generation_(world_.generation()),
       gathers_(traits_of(work.problem().op).exchanges_first),
       bytes_(bytes_of_operands(work.problem())),
       operand_bytes_(static_cast<std::size_t>(exchanged_bytes(work.problem()))),
-      number_(
-          world_.waits().number_of(to_string(work.problem()) + " by " + to_string(work.config()))),
-      name_(fmt::format("{} {} {}", to_string(work.problem()), to_string(work.strategy()),
-                        to_string(transport_of(work.config())))) {
-  world_.waits().set_plan(number_);
+      names_(names) {
+  world_.waits().set_plan(names_.number);
   locate();
 }
 
@@ -91,7 +94,7 @@ void DeployedPlan::find_memory() {
 
 Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine, const Work& work) {
   const Problem& problem = work.problem();
-  std::unique_ptr<DeployedPlan> made(new DeployedPlan(engine, work));
+  std::unique_ptr<DeployedPlan> made(new DeployedPlan(engine, work, names_of(engine.world, work)));
   World& world = engine.world;
   const World::Compilation compilation(world);
   const auto on_all_ranks = [&](const auto& step) {
@@ -140,6 +143,16 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   return made;
 }
 
+Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make_alone(
+    const Engine& engine, const Work& work, std::shared_ptr<FamilyParts> family,
+    const PlanNames& names) {
+  std::unique_ptr<DeployedPlan> made(new DeployedPlan(engine, work, names));
+  auto plan = make_plan(engine, work, std::move(family));
+  if (!plan) return error_of(plan);
+  made->plan_ = std::move(*plan);
+  return made;
+}
+
 std::string DeployedPlan::mistake_in(const void* a, const void* b, void* c) const {
   const WrittenMemory written{.begin = world_.memory(),
                               .bytes = static_cast<std::size_t>(sizes_.shared()),
@@ -149,8 +162,8 @@ std::string DeployedPlan::mistake_in(const void* a, const void* b, void* c) cons
 }
 
 void DeployedPlan::enqueue(cudaStream_t stream, const void* a, const void* b, void* c) {
-  const PlanName::Range range(name_);
-  world_.waits().set_plan(number_);
+  const PlanName::Range range(names_.range);
+  world_.waits().set_plan(names_.number);
   Operands operands{.a = a, .b = b, .c = c, .workspace = workspace_};
   if (exchanged_ != nullptr && gathers_) operands.a = exchanged_;
   if (exchanged_ != nullptr && !gathers_) operands.c = exchanged_;

@@ -4,22 +4,30 @@
 // world's.
 
 #include "run/engine.hpp"
+#include "run/family_parts.hpp"
+#include "run/memory/sizes.hpp"
 #include "run/operands.hpp"
 #include "run/plan.hpp"
-#include "run/plan_range.hpp"
-#include "run/sizes.hpp"
+#include "run/streams/plan_range.hpp"
 
 namespace overlaptune::run {
 
 /// Bytes of GPU memory that a plan takes. `World::memory` holds `exchanged` and `workspace`, one
 /// after the other.
 struct DeployedSizes {
-  std::int64_t exchanged = 0;  ///< A (all_gather_gemm) or C; 0: it stays in the caller's memory
+  std::int64_t exchanged = 0;  ///< A (exchanged first) or C; 0: it stays in the caller's memory
   std::int64_t workspace = 0;
   std::int64_t scratch = 0;  ///< other memory, needed only while the plan is made
   [[nodiscard]] std::int64_t shared() const { return exchanged + workspace; }
 };
 [[nodiscard]] DeployedSizes deployed_sizes(const Work& work);
+
+/// The names of a plan: the number by which kernels name it (`Waits::number_of`), and its range in
+/// profiles.
+struct PlanNames {
+  int number;
+  PlanName range;
+};
 
 class DeployedPlan {
  public:
@@ -30,6 +38,12 @@ class DeployedPlan {
   /// end.
   [[nodiscard]] static Expected<std::unique_ptr<DeployedPlan>> make(const Engine& engine,
                                                                     const Work& work);
+
+  /// A plan of a family, made alone, without a run. It has the names of others of the family.
+  /// Error: as `make_plan` for a family.
+  [[nodiscard]] static Expected<std::unique_ptr<DeployedPlan>> make_alone(
+      const Engine& engine, const Work& work, std::shared_ptr<FamilyParts> family,
+      const PlanNames& names);
 
   /// Finds the plan's part of `World::memory`, which may have moved since the last call. Throws
   /// `Failure` (`bad_input`) where the world has lost its memory.
@@ -46,7 +60,7 @@ class DeployedPlan {
   [[nodiscard]] void* exchanged_c() const { return gathers_ ? nullptr : exchanged_; }
 
  private:
-  DeployedPlan(const Engine& engine, const Work& work);
+  DeployedPlan(const Engine& engine, const Work& work, const PlanNames& names);
   void locate();
 
   World& world_;
@@ -54,9 +68,8 @@ class DeployedPlan {
   std::uint64_t generation_;  ///< of `World::memory`, when the addresses below were found
   bool gathers_;
   OperandBytes bytes_;
-  std::size_t operand_bytes_;  ///< bytes of A (all_gather_gemm) or C (other ops)
-  int number_;                 ///< by which kernels name the plan
-  PlanName name_;
+  std::size_t operand_bytes_;  ///< bytes of A (exchanged first) or C
+  PlanNames names_;
   void* exchanged_ = nullptr;
   void* workspace_ = nullptr;
   std::unique_ptr<Plan> plan_{};

@@ -1,7 +1,7 @@
 #include "run/engine.hpp"
 
-#include "run/inventory.hpp"
-#include "run/stream_wait.hpp"
+#include "run/host/inventory.hpp"
+#include "run/streams/stream_wait.hpp"
 
 namespace overlaptune::run {
 
@@ -14,7 +14,7 @@ Capabilities Engine::capabilities() const {
                     .limits = gpu_limits(capability)};
   // The other transports need a driver that has waits on memory: copy engines wait for peers in
   // this way, and such a wait keeps a symmetric kernel apart from the kernel before it
-  // (run/collective.cpp).
+  // (run/exchange/collective.cpp).
   if (!can_wait_for_value()) here.transports = {Transport::ring, Transport::peer_access};
   return here;
 }

@@ -2,8 +2,8 @@
 // The parts that all plans of a process share, and the capabilities that follow from them.
 
 #include "core/capabilities.hpp"
-#include "run/gemm.hpp"
-#include "run/generated_gemm.hpp"
+#include "run/gemm/gemm.hpp"
+#include "run/gemm/generated_gemm.hpp"
 #include "run/world.hpp"
 
 namespace overlaptune::run {

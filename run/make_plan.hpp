@@ -4,8 +4,9 @@
 #include <memory>
 #include <span>
 
-#include "core/work.hpp"
+#include "core/config/work.hpp"
 #include "run/engine.hpp"
+#include "run/family_parts.hpp"
 #include "run/mutant.hpp"
 #include "run/plan.hpp"
 
@@ -17,5 +18,11 @@ namespace overlaptune::run {
 [[nodiscard]] Expected<std::unique_ptr<Plan>> make_plan(const Engine& engine, const Work& work,
                                                         std::span<const Operands> operands,
                                                         Mutant mutant = Mutant::none);
+
+/// A plan of a family, which is made alone: it neither meets the other ranks nor waits, and takes
+/// no memory of the GPU. Error (`bad_input`): as `check`; the family has no communicator, kernel or
+/// algorithm for it.
+[[nodiscard]] Expected<std::unique_ptr<Plan>> make_plan(const Engine& engine, const Work& work,
+                                                        std::shared_ptr<FamilyParts> family);
 
 }  // namespace overlaptune::run

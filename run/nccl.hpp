@@ -9,8 +9,8 @@
 
 namespace overlaptune::run {
 
-/// The release that brought the layout of windows (run/window_memory.cpp), as `ncclGetVersion`
-/// counts.
+/// The release that brought the layout of windows (run/memory/window_memory.cpp), as
+/// `ncclGetVersion` counts.
 inline constexpr int kFirstMappedWindows = 22803;
 
 /// The first release whose symmetric kernels end when their communicator is aborted (its sources:

@@ -8,7 +8,7 @@
 namespace overlaptune::run {
 namespace {
 
-/// Tensor maps, vectors of 16 bytes and cuBLASLt (run/gemm.hpp) need no more.
+/// Tensor maps, vectors of 16 bytes and cuBLASLt (run/gemm/gemm.hpp) need no more.
 constexpr std::uintptr_t kAlign = 16;
 
 /// An operand by its name, with the place in the world's memory where it may lie.

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace overlaptune::run {
 
@@ -25,14 +25,11 @@ struct WorldOptions {
   friend bool operator==(const WorldOptions&, const WorldOptions&) = default;
 };
 
-/// The name of the environment variable that sets the limit, in seconds, where the options do not.
-inline constexpr const char* kTimeLimitVariable = "OVERLAPTUNE_TIME_LIMIT";
-
 /// A limit that is written in seconds ("300", "0.5"). Error (`bad_input`): no number, or not from
 /// 0.001 to 2,000,000.
 [[nodiscard]] Expected<std::chrono::milliseconds> parsed_time_limit(std::string_view text);
 
-/// The limit where the options give none: that of the environment variable, which is read once, or
+/// The limit where the options give none: `Environment::time_limit`, which is read once, or
 /// 300 s where it is not set or empty. Error (`bad_input`): its text is no limit.
 [[nodiscard]] const Expected<std::chrono::milliseconds>& usual_time_limit();
 

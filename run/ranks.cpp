@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "core/nccl_variables.hpp"
 #include "run/agreed.hpp"
 

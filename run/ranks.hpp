@@ -3,9 +3,9 @@
 
 #include <mutex>
 
-#include "run/captured_graphs.hpp"
 #include "run/engine.hpp"
-#include "run/watchdog.hpp"
+#include "run/streams/captured_graphs.hpp"
+#include "run/waits/watchdog.hpp"
 
 namespace overlaptune::run {
 
@@ -49,7 +49,7 @@ struct Ranks {
   void abandon(std::chrono::milliseconds limit = World::kEnd) noexcept {
     world.abandon(graphs.known() > 0, limit);
   }
-  /// The same by a thread that is no call; false where a call goes on.
+  /// Ends the communicators from a thread that is no call; false where a call goes on.
   bool abandon_from_aside();
 
   int device;

@@ -5,8 +5,9 @@
 #include <memory>
 #include <span>
 
-#include "core/work.hpp"
+#include "core/config/work.hpp"
 #include "run/engine.hpp"
+#include "run/family_parts.hpp"
 #include "run/mutant.hpp"
 #include "run/plan.hpp"
 
@@ -18,7 +19,20 @@ struct Request {
   const Work& work;
   std::span<const Operands> operands;
   Mutant mutant = Mutant::none;
+  /// A family: communicators, kernels and algorithms are there, and the plan is made alone.
+  /// Null: it is made by all ranks together.
+  std::shared_ptr<FamilyParts> family{};
 };
+
+/// The communicator of a route for a plan: collective (`make_ready`), unless the plan is of a
+/// family. Error: as `make_ready`; a family that was not made for this route.
+[[nodiscard]] Expected<void> ready(const Request& request, const CommKey& route);
+
+/// A stream beside the caller's, and counters of this many wave groups, for a plan: its own, or
+/// those of its family.
+[[nodiscard]] std::shared_ptr<SideStream> side_stream(const Request& request);
+[[nodiscard]] std::shared_ptr<DeviceMemory> group_counters(const Request& request,
+                                                           std::size_t groups);
 
 /// The plans of the strategy whose configs have type `Own`. A specialization has
 ///

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "core/error.hpp"
-#include "run/patience.hpp"
-#include "run/peer_way.hpp"
-#include "run/shared_gpu.hpp"
+#include "core/base/error.hpp"
+#include "run/memory/peer_way.hpp"
+#include "run/memory/shared_gpu.hpp"
+#include "run/waits/patience.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -21,7 +21,7 @@ constexpr std::size_t kFirst = std::size_t{4} << 30;
 constexpr std::size_t kGranularity = std::size_t{64} << 20;
 
 constexpr std::size_t kFlagBytes = World::kFlags * sizeof(std::uint32_t);
-static_assert(World::kCopyFlags * sizeof(std::uint32_t) + sizeof(kernels::RankWords) <= kFlagBytes);
+static_assert(World::kCopyFlags * sizeof(std::uint32_t) + sizeof(kernels::RankFlags) <= kFlagBytes);
 
 /// The key that a communicator is made with. Copies and peer access need only its window, so they
 /// share one communicator, whatever their number of CTAs.
@@ -90,10 +90,10 @@ World::World(Comm comm, const WorldOptions& options, Scratch scratch, bool has_l
       options_(options),
       has_limit_(has_limit),
       scratch_(std::move(scratch)),
-      own_words_(device_memory(sizeof(kernels::RankWords))),
+      own_flags_(device_memory(sizeof(kernels::RankFlags))),
       waits_(options.time_limit),
       world_(std::move(comm)) {
-  OVT_CHECK(cudaMemsetAsync(own_words_.get(), 0, sizeof(kernels::RankWords), stream()));
+  OVT_CHECK(cudaMemsetAsync(own_flags_.get(), 0, sizeof(kernels::RankFlags), stream()));
   ranks_per_gpu_ = most_ranks_on_a_gpu(*this);
   memory_ = chosen_peer_memory(*this);
 }
@@ -192,13 +192,17 @@ ncclComm_t World::comm(const CommKey& key) {
   return entry->second.get();
 }
 
+bool World::has(const CommKey& key) const {
+  return comms_.contains(communicator_of(key)) && (!key.maps_memory() || reaches(key));
+}
+
 void World::release_memory() {
   finish(stream(), "the work of this world");  // freeing the memory then waits for the whole GPU
   memory_->detach();
   memories_.clear();
   static_cast<void>(largest(0));  // no rank reaches the memory of another any more
-  // As long as a communicator lives, NCCL keeps the buffers of captured collectives open on the
-  // peers. New memory at the same address would not be the memory that it opened, so the
+  // NCCL keeps the buffers of captured collectives open on the peers as long as a communicator
+  // lives. New memory at the same address would not be the memory that it opened, so the
   // communicators end here.
   comms_.clear();
   memory_->free();
@@ -300,21 +304,21 @@ std::uint32_t* World::flags_of(const CommKey& key, int peer) const {
   return reinterpret_cast<std::uint32_t*>(memory_of(key, peer) + capacity_);
 }
 
-kernels::Meeting World::meeting(const CommKey& key) const {
-  kernels::Meeting meeting{
+kernels::RankBarrier World::barrier(const CommKey& key) const {
+  kernels::RankBarrier barrier{
       .rank = rank_, .ranks = key.ranks, .plan = waits_.plan(), .control = waits_.control()};
   for (int rank = 0; rank < key.ranks; ++rank) {
-    meeting.words[static_cast<std::size_t>(rank)] =
-        reinterpret_cast<kernels::RankWords*>(flags_of(key, rank) + kCopyFlags);
+    barrier.flags[static_cast<std::size_t>(rank)] =
+        reinterpret_cast<kernels::RankFlags*>(flags_of(key, rank) + kCopyFlags);
   }
-  return meeting;
+  return barrier;
 }
 
-kernels::Meeting World::alone() const {
+kernels::RankBarrier World::alone() const {
   return {.ranks = 1,
           .plan = waits_.plan(),
           .control = waits_.control(),
-          .words = {static_cast<kernels::RankWords*>(own_words_.get())}};
+          .flags = {static_cast<kernels::RankFlags*>(own_flags_.get())}};
 }
 
 void World::revive() {
@@ -322,7 +326,7 @@ void World::revive() {
   if (capacity_ > 0) {
     OVT_CHECK(cudaMemsetAsync(memory() + capacity_, 0, kFlagBytes, stream()));
   }
-  OVT_CHECK(cudaMemsetAsync(own_words_.get(), 0, sizeof(kernels::RankWords), stream()));
+  OVT_CHECK(cudaMemsetAsync(own_flags_.get(), 0, sizeof(kernels::RankFlags), stream()));
   OVT_CHECK(cudaStreamSynchronize(stream()));
   waits_.revive();
   static_cast<void>(largest(0));

@@ -13,14 +13,14 @@
 #include <string>
 #include <vector>
 
-#include "core/config.hpp"
-#include "kernels/meeting.hpp"
-#include "run/abandoned.hpp"
+#include "core/config/config.hpp"
+#include "kernels/rank_barrier.hpp"
 #include "run/handles.hpp"
+#include "run/memory/peer_memory.hpp"
 #include "run/options.hpp"
-#include "run/peer_memory.hpp"
-#include "run/waits.hpp"
-#include "run/world_end.hpp"
+#include "run/waits/abandoned.hpp"
+#include "run/waits/waits.hpp"
+#include "run/waits/world_end.hpp"
 
 namespace overlaptune::run {
 
@@ -125,6 +125,9 @@ class World {
   /// windows, and the next call makes them again.
   [[nodiscard]] ncclComm_t comm(const CommKey& key);
 
+  /// Whether the communicator of this key was made, and reaches what it has to. Not collective.
+  [[nodiscard]] bool has(const CommKey& key) const;
+
   /// Makes `memory()` at least `bytes` large. Every rank allocates the same size, and collectives
   /// may use the memory. Growing it invalidates every pointer into it. `beside`: bytes that the
   /// caller is going to allocate itself. Error (`bad_input`, on every rank), in one of two cases.
@@ -132,9 +135,9 @@ class World {
   /// least. Or a rank has no block of this size, or ranks that share a GPU cannot map it: then
   /// `memory()` is gone.
   [[nodiscard]] Expected<void> reserve(std::size_t bytes, std::size_t beside = 0);
-  /// As `reserve`, but with next to no spare bytes: for a process whose GPU memory is another
-  /// program's. It makes the communicators again that there were, so that plans which hold no
-  /// address of `memory()` go on. Error: as `reserve`.
+  /// Makes `memory()` at least `bytes` large, with next to no spare bytes: for a process whose GPU
+  /// memory is another program's. Makes the communicators again that there were, so that plans
+  /// which hold no address of `memory()` go on. Error: that of `reserve`.
   [[nodiscard]] Expected<void> reserve_no_more(std::size_t bytes);
   /// A number that changes whenever `memory()` moves. The addresses of the peers' memory, and of
   /// the flags, then change too.
@@ -145,16 +148,17 @@ class World {
   /// Whether this rank can reach the memory of every rank of `key`. Call `comm(key)` before.
   [[nodiscard]] bool reaches(const CommKey& key) const;
   /// The address on this GPU of rank `peer`'s `memory()`, and of its `kFlags` flags behind it:
-  /// those of copy engines, which are zero between exchanges, then its `kernels::RankWords`. Both
+  /// those of copy engines, which are zero between exchanges, then its `kernels::RankFlags`. Both
   /// need `reaches(key)`.
   [[nodiscard]] std::byte* memory_of(const CommKey& key, int peer) const;
   [[nodiscard]] std::uint32_t* flags_of(const CommKey& key, int peer) const;
   static constexpr std::size_t kFlags = std::size_t{1} << 15;
   static constexpr std::size_t kCopyFlags = kFlags / 2;
-  /// The ranks of the key, for kernels that meet or wait for them. It needs `reaches(key)`.
-  [[nodiscard]] kernels::Meeting meeting(const CommKey& key) const;
+  /// The ranks of the key, for kernels that have a barrier with them or wait for them. It needs
+  /// `reaches(key)`.
+  [[nodiscard]] kernels::RankBarrier barrier(const CommKey& key) const;
   /// For kernels that wait for work of this rank only.
-  [[nodiscard]] kernels::Meeting alone() const;
+  [[nodiscard]] kernels::RankBarrier alone() const;
   /// The waits of all kernels of this world.
   [[nodiscard]] Waits& waits() { return waits_; }
   [[nodiscard]] const Waits& waits() const { return waits_; }
@@ -225,7 +229,7 @@ class World {
   std::size_t capacity_ = 0;
   std::uint64_t generation_ = 0;
   Scratch scratch_;
-  DeviceMemory own_words_;  ///< `kernels::RankWords` that no peer reaches
+  DeviceMemory own_flags_;  ///< `kernels::RankFlags` that no peer reaches
   Waits waits_;
   Comm world_;
   std::map<CommKey, Comm> comms_{};

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/candidate.hpp"
+#include "core/config/candidate.hpp"
 
 namespace overlaptune {
 

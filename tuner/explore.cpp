@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "core/check.hpp"
+#include "core/config/check.hpp"
 #include "model/strategy_model.hpp"
 
 namespace overlaptune {

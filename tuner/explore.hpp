@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "core/config.hpp"
+#include "core/config/config.hpp"
 #include "core/platform.hpp"
 #include "core/problem.hpp"
 #include "model/draw.hpp"

@@ -8,7 +8,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "core/work.hpp"
+#include "core/config/work.hpp"
 #include "tuner/validate.hpp"
 
 namespace overlaptune {

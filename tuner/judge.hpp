@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/candidate.hpp"
+#include "core/config/candidate.hpp"
 #include "db/store.hpp"
 #include "machine/machine.hpp"
 #include "tuner/candidate_source.hpp"

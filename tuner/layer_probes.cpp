@@ -5,9 +5,9 @@
 #include <set>
 #include <utility>
 
-#include "core/comm_ctas.hpp"
+#include "core/config/comm_ctas.hpp"
+#include "core/config/strategies.hpp"
 #include "core/gpu.hpp"
-#include "core/strategies.hpp"
 #include "model/search.hpp"
 #include "tuner/tiled_probe.hpp"
 
@@ -67,13 +67,13 @@ std::vector<Probe> best_gemms(const Model& model, const Platform& platform,
     std::vector<std::pair<Microseconds, Probe>> timed;
     for (const Tile& tile : promising_tiles(gpu_limits(platform.compute_capability), problem)) {
       std::optional<std::pair<Microseconds, Probe>> best;
-      for (const int raster : {2, 4, 8, 16}) {
+      for (const int swizzle : {2, 4, 8, 16}) {
         const Probe probe = GemmProbe{.m = problem.m,
                                       .n = problem.n,
                                       .k = problem.k,
                                       .elements = problem.elements,
                                       .tile = tile,
-                                      .raster = raster};
+                                      .swizzle = swizzle};
         const auto time = model.predict(probe);
         if (time && (!best || *time < best->first)) best = {*time, probe};
       }

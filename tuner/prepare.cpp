@@ -89,7 +89,6 @@ Expected<void> probe_missing(Machine& machine, Store& store, const TuningRun& ru
   const Progress progress = [&](std::size_t done, std::size_t total, std::string_view what) {
     return !monitor.must_stop(done, total, what);
   };
-  monitor.limit(options.budget);
   const std::vector<Probe> plan =
       probe_plan(machine.platform(), machine.transports(), rank_counts(problems), options.probes,
                  elements_of(problems));
@@ -103,13 +102,21 @@ Expected<void> probe_missing(Machine& machine, Store& store, const TuningRun& ru
                       monitor, progress);
 }
 
-Expected<Prepared> fit_stored(const Machine& machine, const Store& store, const TuningRun& run) {
+Expected<Prepared> fit_stored(const Machine& machine, const Store& store, const TuningRun& run,
+                              std::span<const Problem> earlier, std::span<const Launch> launches) {
   const std::vector<Measurement> measurements = store.measurements(run.platform);
   auto analytic = Model::fit(machine.platform(), measurements);
   if (!analytic) return error_of(analytic);
   LearnedModel model(std::move(*analytic));
   for (const Candidate& candidate : store.valid_candidates(run.platform, run.id)) {
     model.learn(candidate);
+  }
+  for (const Problem& problem : earlier) {
+    for (const Launch launch : launches) {
+      for (const Candidate& candidate : store.candidates(run.id, problem, launch)) {
+        if (candidate.verdict == Verdict::valid) model.learn(candidate);
+      }
+    }
   }
   return Prepared{.model = std::move(model),
                   .space = {.platform = machine.platform(),

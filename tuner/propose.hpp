@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/candidate.hpp"
+#include "core/config/candidate.hpp"
 #include "model/learned_model.hpp"
 #include "tuner/candidate_source.hpp"
 #include "tuner/explore.hpp"

@@ -7,7 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "core/busy.hpp"
-#include "core/strategies.hpp"
+#include "core/config/strategies.hpp"
 #include "core/timeline_activities.hpp"
 #include "tuner/validate.hpp"
 

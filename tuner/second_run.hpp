@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/activity.hpp"
-#include "core/candidate.hpp"
+#include "core/config/candidate.hpp"
 #include "machine/machine.hpp"
 
 namespace overlaptune {

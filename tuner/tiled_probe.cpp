@@ -1,8 +1,8 @@
 #include "tuner/tiled_probe.hpp"
 
-#include "core/config_fields.hpp"
-#include "core/strategies.hpp"
-#include "core/tiling.hpp"
+#include "core/config/config_fields.hpp"
+#include "core/config/strategies.hpp"
+#include "core/config/tiling.hpp"
 
 namespace overlaptune {
 
@@ -12,8 +12,8 @@ GemmProbe tiled_probe(const Problem& problem, const Config& config) {
                   .k = problem.k,
                   .elements = problem.elements,
                   .tile = tile_of(config)};
-  with_field<config_field::Raster>(config, [&](int raster) { probe.raster = raster; });
-  if (traits_of(strategy_of(config)).across_row_blocks) probe.raster *= row_blocks(problem);
+  with_field<config_field::Swizzle>(config, [&](int swizzle) { probe.swizzle = swizzle; });
+  if (traits_of(strategy_of(config)).across_row_blocks) probe.swizzle *= row_blocks(problem);
   return probe;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // The probe of a config's generated GEMM.
 
-#include "core/config.hpp"
+#include "core/config/config.hpp"
 #include "core/measurement.hpp"
 #include "core/problem.hpp"
 

@@ -25,6 +25,9 @@ struct TuneOptions {
   /// Rounds of probes of generated GEMMs at the sizes of the problems (`tuner/layer_probes`); 0:
   /// none.
   int layer_rounds = 2;
+  /// Problems that are probed and tuned together. Of many problems the first have winners before
+  /// the others are probed, and what is finished is kept if the run ends early.
+  std::size_t batch = 32;
   bool resume = false;      ///< continue the platform's last run, which must have the same request
   Provenance provenance{};  ///< its seed draws the `explore` candidates
   /// The products of models that the problems come from, where known; stored with the run.
@@ -43,13 +46,16 @@ struct TuneReport {
   bool stopped = false;           ///< the budget or `progress` ended the run early
 };
 
-/// Probes what is missing, then tunes each problem. Every result is in `store` before the next is
-/// measured. The winner of a problem that was finished is traced once, unless it is `sequential`;
-/// where the trace fails or the machine cannot trace, only the overlap fraction is absent, and the
-/// log says so.
-/// A problem that does not fit the machine's memory is left out.
-/// Error: `bad_input` (a problem with more ranks than the machine has; a resumed run with another
-/// request), `machine_unavailable`, `nothing_validated` (no problem has a winner).
+/// Probes what is missing, then tunes each problem, batch by batch. Every result is in `store`
+/// before the next is measured. The winner of a problem that was finished is traced once, unless it
+/// is `sequential`; where the trace fails or the machine cannot trace, only the overlap fraction is
+/// absent, and the log says so. A resumed run shares its budget among the problems that had too
+/// little of it and those that it has not reached, in this order. Problems of batches behind it
+/// keep their winners and cost nothing; those of the batch in which it stopped are judged again
+/// from what is stored, so that the run takes the same way. A problem that does not fit the
+/// machine's memory is left out. Error: `bad_input` (a problem with more ranks than the machine
+/// has; a resumed run with another request), `machine_unavailable`, `nothing_validated` (no problem
+/// has a winner).
 [[nodiscard]] Expected<TuneReport> tune(Machine& machine, Store& store,
                                         std::span<const Problem> problems,
                                         const TuneOptions& options, const Progress& progress);

@@ -14,8 +14,8 @@ namespace {
 
 /// A number from `least` to `most`, evenly in its logarithm.
 double between(double least, double most, Dice& dice) {
-  constexpr std::size_t kSteps = 1 << 20;
-  const double part = static_cast<double>(dice.roll(kSteps)) / kSteps;
+  constexpr std::size_t kSides = 1 << 20;
+  const double part = static_cast<double>(dice.roll(kSides)) / kSides;
   return least * std::pow(most / least, part);
 }
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <limits>
 
-#include "core/strategies.hpp"
+#include "core/config/strategies.hpp"
 #include "tuner/tiled_probe.hpp"
 
 namespace overlaptune {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/candidate.hpp"
+#include "core/config/candidate.hpp"
 #include "machine/machine.hpp"
 #include "model/model.hpp"
 

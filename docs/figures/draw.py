@@ -19,14 +19,14 @@ RUNS = (
     ("gemm_reduce_scatter:8192,8192,3584:bf16:8", (
         "sequential transport=ring",
         "chunked ctas=16 transport=symmetric chunks=4",
-        "signaled tile=128x256x64 stages=4 cluster=2 raster=1 ctas=16 transport=peer_access wait=kernel "
+        "signaled tile=128x256x64 stages=4 cluster=2 swizzle=1 ctas=16 transport=peer_access wait=kernel "
         "groups=1040,464,232,120,112,80",
-        "peer_store tile=128x192x64 stages=4 cluster=2 raster=8 "
+        "peer_store tile=128x192x64 stages=4 cluster=2 swizzle=8 "
         "groups=128,128,128,128,128,128,128,128,128,128,128,128,128,128,128,192,128,512",
     )),
     ("all_gather_gemm:8192,3584,8192:bf16:8", (
         "sequential transport=ring",
-        "waiting tile=128x256x64 stages=4 cluster=2 raster=4 transport=copy_engine groups=112,112,112,112,112,112,112,112",
+        "waiting tile=128x256x64 stages=4 cluster=2 swizzle=4 transport=copy_engine groups=112,112,112,112,112,112,112,112",
     )),
 )
 
@@ -35,11 +35,12 @@ def rooms() -> Figure:
     figure = Figure("The rooms, and who may use whom", 372)
     rows = (
         (52, (("cli", "one file a subcommand"),)),
-        (124, (("tuner", "propose, judge, keep"), ("planner", "groups, steps"), ("cluster", "other links"),
-               ("query", "answers, C library"), ("reports", "tables, HTML"))),
-        (196, (("probes", "what to measure"), ("model", "pure functions"), ("machine", "simulated, CUDA"),
-               ("db", "SQLite"))),
-        (268, (("run", "plans on streams"), ("kernels", "device code"), ("json", "documents of others"))),
+        (124, (("tuner", "propose, judge, keep"), ("query", "answers, C library"), ("reports", "tables, HTML"),
+               ("planning", "groups, steps, advice"))),
+        (196, (("probes", "what to measure"), ("workload", "models of layers"), ("model", "pure functions"),
+               ("machine", "simulated, CUDA"), ("db", "SQLite"))),
+        (268, (("run", "plans on streams"), ("kernels", "device code"), ("strategies", "a folder each, a side a room"),
+               ("json", "documents of others"))),
         (330, (("core", "values and their rules"),)),
     )
     for y, boxes in rows:
@@ -161,7 +162,7 @@ def warps() -> Figure:
 
 def stored_order(rank: int, ranks: int, groups: int) -> list[tuple[int, int]]:
     """Group and owner of each share, in the rank's order: the next ranks' first, its own behind the peers' of the next
-    group (core/store_order.hpp, sums)."""
+    group (strategies/peer_store/store_order.hpp, sums)."""
     order = []
     for group in range(groups):
         order += [(group, (rank + step) % ranks) for step in range(1, ranks)]

@@ -55,7 +55,8 @@ enum {
   OVT_GEMM_ALL_REDUCE = 0,
   OVT_GEMM_REDUCE_SCATTER = 1,
   OVT_ALL_GATHER_GEMM = 2,
-  OVT_GEMM_ALL_TO_ALL = 3
+  OVT_GEMM_ALL_TO_ALL = 3,
+  OVT_ALL_TO_ALL_GEMM = 4
 };
 
 /* Element type of A, B and C; accumulation is fp32. */
@@ -105,8 +106,10 @@ typedef struct ovt_platform {
 /* One matrix product and its collective. Row-major: A is m x k, B is n x k, C = A * B^T is m x n;
  * m, n and k are what one rank computes, at most 2^31 - 1, n and k multiples of 8. For
  * gemm_all_reduce and gemm_reduce_scatter k is already divided among the ranks, for all_gather_gemm
- * n is (each rank brings m / ranks rows of A); gemm_all_to_all sends row block j of C to rank j. In
- * all but gemm_all_reduce m is a multiple of ranks. */
+ * n is (each rank brings m / ranks rows of A); gemm_all_to_all sends row block j of C to rank j.
+ * all_to_all_gemm sends row block j of A to rank j before the product: row block i of the C of rank
+ * r is row block r of rank i's A, times r's own B. In all but gemm_all_reduce m is a multiple of
+ * ranks. */
 typedef struct ovt_problem {
   size_t size;
   int64_t m, n, k;
@@ -210,6 +213,21 @@ OVT_API ovt_status ovt_explain(const ovt_database* database, const ovt_problem* 
 OVT_API ovt_status ovt_explain_for(const ovt_database* database, const ovt_problem* problem,
                                    const ovt_question* question, char* text, size_t capacity,
                                    size_t* length);
+
+/* The recipe of a weight: how to run it with any number of rows from 1 to problem->m, so that a new
+ * number of rows needs no question. A recipe is a text of lines: one about the weight, then one for
+ * each range of rows, with a config whose wave groups are shares (docs/query.md, "Recipes"). run.h
+ * makes a family of plans from it. Rows for which a winner is stored have its config; for all
+ * others the model chooses, with few kernels. Making a recipe takes a second or a few. Where
+ * nothing better is known it is `sequential` for all rows; this is never an error.
+ *   question        as for ovt_query_for; NULL: all of it is 0
+ *   text, capacity  receives the recipe with its NUL; NULL with 0 asks for the length only.
+ *                   OVT_ERROR_ARGUMENT: it does not fit
+ *   length          receives the length of the text without its NUL; may be NULL
+ * Errors: as ovt_query_for. */
+OVT_API ovt_status ovt_query_recipe(const ovt_database* database, const ovt_problem* problem,
+                                    const ovt_question* question, char* text, size_t capacity,
+                                    size_t* length);
 
 /* Reads the files again, as ovt_open did. Queries go on meanwhile; each is answered from the old or
  * from the new content. Where this fails, the handle answers as before. */

@@ -115,6 +115,21 @@ class Database {
     }
   }
 
+  /// The text of a recipe for up to `problem.m` rows (docs/query.md).
+  [[nodiscard]] std::string recipe(const ovt_problem& problem,
+                                   const ovt_question& question = ovt::question(OVT_GRAPH)) const {
+    std::string text(16383, '\0');
+    for (;;) {
+      std::size_t length = 0;
+      const ovt_status status = ovt_query_recipe(handle_.get(), &problem, &question, text.data(),
+                                                 text.size() + 1, &length);
+      const bool whole = length <= text.size();
+      if (whole) check(status);
+      text.resize(length);
+      if (whole) return text;
+    }
+  }
+
   void reload() { check(ovt_reload(handle_.get())); }
 
   [[nodiscard]] ovt_database* handle() const noexcept { return handle_.get(); }

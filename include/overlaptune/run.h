@@ -13,14 +13,13 @@
  *     ovt_plan_run(plan, a, b, c, stream);           // again and again, or captured once
  *
  * There is one process for each GPU. Calls work on the GPU of the communicator, whichever GPU is
- * current. Every function except ovt_run_version, ovt_run_last_error, ovt_run_nccl, ovt_run_ways,
- * ovt_world_abort, ovt_world_check, ovt_plan_config, ovt_plan_sizes, ovt_plan_buffers, ovt_plan_run
- * and ovt_plan_destroy is collective: every rank calls it, in the same order. All ranks of a plan
- * give the same problem and the same config (else ovt_plan_create fails on all), and run their
- * plans in the same order. ovt_world_reserve, ovt_platform_detect and ovt_plan_create wait for the
- * world's plans that run already. They do not see runs in graphs, which must have ended before;
- * other work may run beside them. CUDA allows these calls only while no stream of the GPU is
- * captured.
+ * current. ovt_world_create, ovt_world_reserve, ovt_world_destroy, ovt_platform_detect,
+ * ovt_plan_create and ovt_family_create are collective: every rank calls them, in the same order.
+ * All ranks of a plan give the same problem and the same config (else ovt_plan_create fails on
+ * all), and run their plans in the same order. ovt_world_reserve, ovt_platform_detect,
+ * ovt_plan_create and ovt_family_create wait for the world's plans that run already. They do not
+ * see runs in graphs, which must have ended before; other work may run beside them. CUDA allows
+ * these calls only while no stream of the GPU is captured.
  *
  * Time: a wait for another rank ends after ovt_world_options.time_limit_ms. In ovt_plan_create it
  * takes five minutes at least, because ranks compile kernels there; in NCCL's own calls, which make
@@ -48,6 +47,8 @@ extern "C" {
 
 typedef struct ovt_world ovt_world; /* the ranks of a communicator, and memory that they share */
 typedef struct ovt_plan ovt_plan;   /* one problem with its config, ready to run */
+/* one weight with its recipe, ready to run with any number of rows */
+typedef struct ovt_family ovt_family;
 
 /* All ranks give the same options. A field that is 0 has its default. */
 typedef struct ovt_world_options {
@@ -86,7 +87,7 @@ typedef struct ovt_sizes {
  * once another plan of the world runs. */
 typedef struct ovt_buffers {
   size_t size;
-  void* a; /* for all_gather_gemm */
+  void* a; /* for all_gather_gemm and all_to_all_gemm */
   void* c; /* for the other ops */
 } ovt_buffers;
 
@@ -192,6 +193,52 @@ OVT_API ovt_status ovt_plan_run(ovt_plan* plan, const void* a, const void* b, vo
 /* Destroys a plan. It must not be running any more, and graphs that it was captured into must be
  * destroyed first. NULL is allowed. */
 OVT_API void ovt_plan_destroy(ovt_plan* plan);
+
+/* Families. A plan is made for one number of rows (m of its problem), by all ranks together. A
+ * family is made once for a weight, by its recipe (ovt_query_recipe), and then runs with any number
+ * of rows: no ranks meet, no GPU memory is allocated and nothing is waited for when a new number
+ * comes. `rows` is m of ovt_problem: a multiple of ranks where that has to be.
+ *
+ * All ranks give a family the same rows in the same order, as they run the same plans. Nothing
+ * checks that: ranks with different rows wait for each other until the time limit, or get wrong
+ * results. */
+
+/* The recipe of one config, scaled to any number of rows from 1 on: that of a person, or of
+ * ovt_plan_config. `problem` is the one that the config is for, and most_rows the most rows.
+ *   text, capacity, length  as of ovt_query_recipe */
+OVT_API ovt_status ovt_recipe_of(const ovt_problem* problem, const char* config, int64_t most_rows,
+                                 char* text, size_t capacity, size_t* length);
+
+/* The config that a recipe has for a number of rows, as a line. OVT_CONFIG_SIZE is enough.
+ * OVT_ERROR_ARGUMENT: also for rows that the recipe does not serve. It takes longer than
+ * ovt_family_run does, because it reads the text. */
+OVT_API ovt_status ovt_recipe_config(const char* recipe, int64_t rows, char* config,
+                                     size_t capacity);
+
+/* The memory that a family for up to `most_rows` rows takes. a, b and c are those of the most rows;
+ * temporary_bytes are taken while the family is made. */
+OVT_API ovt_status ovt_recipe_sizes(const char* recipe, int64_t most_rows, ovt_sizes* sizes);
+
+/* Makes a family for up to `most_rows` rows: all that ovt_plan_create does, for rows of each range
+ * of the recipe. This takes as long as making some ten to fifty plans. Collective: all ranks
+ * give the same recipe and the same number. ovt_world_reserve comes before, for the shared_bytes of
+ * ovt_recipe_sizes. Errors: as ovt_plan_create. */
+OVT_API ovt_status ovt_family_create(ovt_world* world, const char* recipe, int64_t most_rows,
+                                     ovt_family** family);
+
+/* Runs with a number of rows, by the rules of ovt_plan_run. Not collective. The first run with a
+ * number of rows makes its plan on the host, which takes some ten microseconds, also while a stream
+ * is captured; the latest 64 are kept. While a run is captured, no other run of the family may be
+ * enqueued outside of that capture. OVT_ERROR_ARGUMENT: also for rows that the family does not
+ * serve. */
+OVT_API ovt_status ovt_family_run(ovt_family* family, int64_t rows, const void* a, const void* b,
+                                  void* c, cudaStream_t stream);
+
+/* The buffers of a number of rows, by the rules of ovt_plan_buffers. Not collective. */
+OVT_API ovt_status ovt_family_buffers(ovt_family* family, int64_t rows, ovt_buffers* buffers);
+
+/* Destroys a family, by the rules of ovt_plan_destroy. */
+OVT_API void ovt_family_destroy(ovt_family* family);
 
 #ifdef __cplusplus
 }

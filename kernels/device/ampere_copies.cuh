@@ -3,7 +3,7 @@
 // of stages.
 
 #include "kernels/device/ptx/ampere.cuh"
-#include "kernels/device/rows.cuh"
+#include "kernels/device/tiles.cuh"
 
 namespace overlaptune::kernels::device {
 
@@ -15,21 +15,20 @@ struct AmpereTile {
   int stages;       ///< of the ring, 2 or more
   int warps_m;      ///< warps that share the rows of a tile
   int warps_n;      ///< warps that share its columns
-  int slab;         ///< columns of C that a warp turns into whole rows at a time: 16, 32 or 64
+  int subtile;      ///< columns of C that a warp turns into whole rows at a time: 16, 32 or 64
   Element element;  ///< of A, B and C
 };
 
-/// A kernel for a tile, a feed (rows.cuh) and a number of segments of C.
-template <AmpereTile kTile, class FeedOfRows, int kSegments>
+/// A kernel for a tile and a number of segments of C.
+template <AmpereTile kTile, int kSegments>
 struct AmpereGemm {
-  using Feed = FeedOfRows;
   using Into = IntoRowsParams<kSegments>;
   static constexpr int kBlockM = kTile.block_m;
   static constexpr int kBlockN = kTile.block_n;
   static constexpr int kStages = kTile.stages;
   static constexpr int kWarpsM = kTile.warps_m;
   static constexpr int kWarpsN = kTile.warps_n;
-  static constexpr int kSlab = kTile.slab;
+  static constexpr int kSubtile = kTile.subtile;
   static constexpr Element kElement = kTile.element;
 
   static constexpr int kThreads = 32 * kWarpsM * kWarpsN;
@@ -44,8 +43,8 @@ struct AmpereGemm {
   static constexpr int kDown = kRows / 16;
   static constexpr int kAcross = kColumns / 8;
   static constexpr int kDeep = kBlockK / 16;
-  /// Bytes of a slab: 16 rows of C.
-  static constexpr int kSlabBytes = 16 * kSlab * 2;
+  /// Bytes of a subtile: 16 rows of C.
+  static constexpr int kSubtileBytes = 16 * kSubtile * 2;
   static_assert(kBlockM % (16 * kWarpsM) == 0 && kBlockN % (8 * kWarpsN) == 0 && kStages >= 2);
 };
 
@@ -54,9 +53,7 @@ template <class K>
 struct AmpereLaunch {
   const AmpereOperands& operands;
   const Order& order;
-  const typename K::Feed::Params& feed;
   const typename K::Into& into;
-  const Either<K::Feed::kWaits, Run, NoRun>& run;
 };
 
 /// The next step of k to copy, ahead of the multiplications.
@@ -66,104 +63,19 @@ struct Cursor {
   const char* a;  // row 0 of the row block
   int row;        // of A, for this thread's first copy
   int column;     // of C, and row of B, likewise
-  int group;      // wave group whose rows this thread has waited for
 };
 
-/// The tiles of this CTA, which it begins to copy long before it multiplies them.
-struct Tiles {
-  static constexpr int kKept = 16;  // more than the tiles whose steps fill the ring
-  int taken[kKept];
-  int count;
-  int next;  // position
-};
-
-/// Takes the next tile from the queue, and works off the pushes before it. By all threads. `ahead`:
-/// the next position, in thread 0.
+/// Moves the cursor to the CTA's next tile.
 template <class K>
-__device__ __forceinline__ int take_tile(const AmpereLaunch<K>& launch, Tiles& tiles,
-                                         Claim& ahead) {
-  const Run& run = launch.run;
-  const auto& rows = launch.feed;
-  while (true) {
-    __syncthreads();  // all have read the last position
-    if (threadIdx.x == 0) {
-      tiles.next = position_of(run, ahead);
-      if (tiles.next >= run.items) {
-        tell_left_out(run, ahead.dead);
-        ends_queue(run, tiles.next);
-      }
-    }
-    __syncthreads();
-    const int position = tiles.next;
-    if (position >= run.items) return launch.order.tiles;
-    const Turn turn = turn_at(rows, position);
-    if (!turn.pushes) return turn.number;
-    if (threadIdx.x == 0) ahead = claim(run);
-    Push push;
-    put_push(rows, turn.number, push);
-    // One vector at a time: the registers are full of sums.
-#pragma unroll 1
-    for (int at = static_cast<int>(threadIdx.x); at < push.vectors; at += K::kThreads) {
-      push.to[at] = read_past_l1(push.from + at);
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) increment(push.counter, 1);
-  }
-}
-
-/// The begin of a launch: asks for the first position, and, if no gate has met the ranks, meets
-/// them before rows are pushed.
-template <class K>
-__device__ __forceinline__ Claim begin(const AmpereLaunch<K>& launch) {
-  const Run& run = launch.run;
-  Claim ahead{};
-  if (threadIdx.x == 0) ahead = claim(run);
-  if (launch.feed.pushes > 0 && run.meets != 0 && threadIdx.x < 32) {
-    if (from_lane(ahead.position, 0) == 0) open(run);
-    meet(run, gridDim.x);
-  }
-  return ahead;
-}
-
-/// The place of a tile of the CTA.
-template <class K>
-__device__ __forceinline__ Place place_of_tile(const AmpereLaunch<K>& launch, int tile) {
-  if constexpr (K::Feed::kWaits) {
-    return K::Feed::template place<K>(launch.order, launch.feed, tile);
-  } else {
-    return place_of<K::kBlockM, K::kBlockN>(launch.order, tile);
-  }
-}
-
-/// Moves the cursor to the CTA's next tile. By all threads.
-template <class K>
-__device__ __forceinline__ void go_on(Cursor& cursor, const AmpereLaunch<K>& launch, Tiles& tiles,
-                                      Claim& ahead) {
+__device__ __forceinline__ void go_on(Cursor& cursor, const AmpereLaunch<K>& launch) {
   const AmpereOperands& operands = launch.operands;
   const Order& order = launch.order;
-  int tile;
-  if constexpr (K::Feed::kWaits) {
-    tile = take_tile(launch, tiles, ahead);
-  } else {
-    tile = cursor.tile < 0 ? first_tile(order) : next_tile(order, cursor.tile);
-  }
-  if (threadIdx.x == 0) tiles.taken[tiles.count++ % Tiles::kKept] = tile;
-  cursor.tile = tile;
+  cursor.tile = cursor.tile < 0 ? first_tile(order) : next_tile(order, cursor.tile);
   cursor.step = 0;
-  if (tile >= order.tiles) return;
-  const Place place = place_of_tile(launch, tile);
-  if constexpr (K::Feed::kWaits) {
-    K::Feed::wait(launch.run, launch.feed, tile, cursor.group);
-    // Not before: it would keep an item that another CTA could work on.
-    if (threadIdx.x == 0) ahead = claim(launch.run);
-  }
+  if (cursor.tile >= order.tiles) return;
+  const Place place = place_of<K::kBlockM, K::kBlockN>(order, cursor.tile);
   const int row = static_cast<int>(threadIdx.x) / 8;
   cursor.a = static_cast<const char*>(operands.a) + 2 * place.block * operands.a_block_stride;
-  if constexpr (K::Feed::kWaits) {
-    if (place.block == launch.feed.own_block) {
-      cursor.a = static_cast<const char*>(launch.feed.own);
-    }
-  }
   cursor.row = place.row + row;
   cursor.column = place.column + row;
 }
@@ -187,7 +99,7 @@ __device__ __forceinline__ void load_rows(u32 to, const char* from, int stride, 
 /// Copies one step of k of A and B, if there is one left, and moves the cursor to the next.
 template <class K>
 __device__ __forceinline__ void load_step(Cursor& cursor, const AmpereLaunch<K>& launch,
-                                          Tiles& tiles, Claim& ahead, u32 stage) {
+                                          u32 stage) {
   const AmpereOperands& operands = launch.operands;
   const Order& order = launch.order;
   if (cursor.tile < order.tiles) {
@@ -203,9 +115,7 @@ __device__ __forceinline__ void load_step(Cursor& cursor, const AmpereLaunch<K>&
                              operands.rows - 1, bytes);
     load_rows<K, K::kBlockN>(to + K::kABytes, static_cast<const char*>(operands.b) + offset,
                              2 * operands.b_stride, cursor.column, operands.n - 1, bytes);
-    if (++cursor.step == order.k_steps) {
-      go_on(cursor, launch, tiles, ahead);
-    }
+    if (++cursor.step == order.k_steps) go_on(cursor, launch);
   }
   end_step();  // an empty step too, because waits count them
 }

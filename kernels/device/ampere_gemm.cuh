@@ -41,32 +41,36 @@ __device__ __forceinline__ void load_fragments(Fragments<K>& fragments, u32 a, u
   }
 }
 
-/// The offset in a slab of the 16 bytes of column group `chunk` of a row. It is swizzled, so that
-/// neither 8 rows of one column group nor the groups of a row meet in a bank.
+/// The offset in a subtile of the 16 bytes of column group `chunk` of a row. It is swizzled, so
+/// that neither 8 rows of one column group nor the groups of a row meet in a bank.
 template <class K>
-__device__ __forceinline__ u32 offset_in_slab(int row, int chunk) {
-  const int turn = K::kSlab == 64 ? row & 7 : K::kSlab == 32 ? (row >> 1) & 3 : (row >> 2) & 1;
-  return static_cast<u32>(row * K::kSlab * 2 + (chunk ^ turn) * 16);
+__device__ __forceinline__ u32 offset_in_subtile(int row, int chunk) {
+  const int turn = K::kSubtile == 64   ? row & 7
+                   : K::kSubtile == 32 ? (row >> 1) & 3
+                                       : (row >> 2) & 1;
+  return static_cast<u32>(row * K::kSubtile * 2 + (chunk ^ turn) * 16);
 }
 
-/// Stores this warp's part of a tile through the warp's own slab, so that no other warp is waited
-/// for. `c`: the address that row 0 and column 0 of the row block would have.
+/// Stores this warp's part of a tile through the warp's own subtile, so that no other warp is
+/// waited for. `c`: the address that row 0 and column 0 of the row block would have.
 template <class K>
 __device__ __forceinline__ void store(const float (&sums)[K::kDown][K::kAcross][4], char* c,
-                                      i64 stride, int row, int rows, int column, int n, u32 slab) {
+                                      i64 stride, int row, int rows, int column, int n,
+                                      u32 subtile) {
   int lane = static_cast<int>(threadIdx.x) % 32;
   forget(lane);
 #pragma unroll
   for (int i = 0; i < K::kDown; ++i) {
 #pragma unroll
-    for (int first = 0; first < K::kAcross; first += K::kSlab / 8) {
-      const int chunks = K::kAcross - first < K::kSlab / 8 ? K::kAcross - first : K::kSlab / 8;
+    for (int first = 0; first < K::kAcross; first += K::kSubtile / 8) {
+      const int chunks =
+          K::kAcross - first < K::kSubtile / 8 ? K::kAcross - first : K::kSubtile / 8;
 #pragma unroll
       for (int j = 0; j < chunks; ++j) {
         const float(&sum)[4] = sums[i][first + j];
-        put(slab + offset_in_slab<K>(lane / 4, j) + lane % 4 * 4,
+        put(subtile + offset_in_subtile<K>(lane / 4, j) + lane % 4 * 4,
             packed<K::kElement>(sum[0], sum[1]));
-        put(slab + offset_in_slab<K>(lane / 4 + 8, j) + lane % 4 * 4,
+        put(subtile + offset_in_subtile<K>(lane / 4 + 8, j) + lane % 4 * 4,
             packed<K::kElement>(sum[2], sum[3]));
       }
       __syncwarp();
@@ -74,12 +78,13 @@ __device__ __forceinline__ void store(const float (&sums)[K::kDown][K::kAcross][
       for (int round = 0; round < 16 * chunks; round += 32) {
         const int piece = round + lane;
         if (piece >= 16 * chunks) break;  // half a warp is enough for the last odd chunk
-        const int in_slab = piece / chunks;
-        const int chunk = piece - in_slab * chunks;
-        const int to_row = row + i * 16 + in_slab;
+        const int in_subtile = piece / chunks;
+        const int chunk = piece - in_subtile * chunks;
+        const int to_row = row + i * 16 + in_subtile;
         const int to_column = column + (first + chunk) * 8;
         if (to_row < rows && to_column < n) {
-          deliver(c + 2 * (to_row * stride + to_column), slab + offset_in_slab<K>(in_slab, chunk));
+          deliver(c + 2 * (to_row * stride + to_column),
+                  subtile + offset_in_subtile<K>(in_subtile, chunk));
         }
       }
       __syncwarp();
@@ -92,17 +97,13 @@ template <class K>
 __device__ __forceinline__ void compute_tiles(const AmpereLaunch<K>& launch) {
   const AmpereOperands& operands = launch.operands;
   const Order& order = launch.order;
-  __shared__ Tiles tiles;
-  if (threadIdx.x == 0) tiles.count = 0;
-  Claim ahead_in_queue{};
-  if constexpr (K::Feed::kWaits) ahead_in_queue = begin(launch);
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int first_row = warp / K::kWarpsN * K::kRows;
   const int first_column = warp % K::kWarpsN * K::kColumns;
   const u32 ring = shared_address(aligned_memory());
   const u32 end = ring + K::kStages * K::kStageBytes;
-  const u32 slab = end + warp * K::kSlabBytes;
+  const u32 subtile = end + warp * K::kSubtileBytes;
   // This lane gives the address of one row of four 8 x 8 matrices. For A they are rows 0-7 and 8-15
   // of the first 8 of k, then of the second. For B they are the first and second 8 of k of rows
   // 0-7, then of rows 8-15.
@@ -113,11 +114,10 @@ __device__ __forceinline__ void compute_tiles(const AmpereLaunch<K>& launch) {
 
   Cursor ahead;
   ahead.tile = -1;
-  ahead.group = -1;
-  go_on(ahead, launch, tiles, ahead_in_queue);
+  go_on(ahead, launch);
 #pragma unroll 1
   for (u32 filled = ring; filled != end; filled += K::kStageBytes) {
-    load_step(ahead, launch, tiles, ahead_in_queue, filled);
+    load_step(ahead, launch, filled);
   }
   wait_for_steps<K::kStages - 1>();
   __syncthreads();
@@ -126,9 +126,7 @@ __device__ __forceinline__ void compute_tiles(const AmpereLaunch<K>& launch) {
 
   u32 stage = ring;
   int index = 0;
-  for (int number = 0;; ++number) {
-    const int tile = tiles.taken[number % Tiles::kKept];
-    if (tile >= order.tiles) break;
+  for (int tile = first_tile(order); tile < order.tiles; tile = next_tile(order, tile)) {
     float sums[K::kDown][K::kAcross][4] = {};
 #pragma unroll 1
     for (int step = 0; step < order.k_steps; ++step) {
@@ -145,7 +143,7 @@ __device__ __forceinline__ void compute_tiles(const AmpereLaunch<K>& launch) {
           wait_for_steps<K::kStages - 2>();
           __syncthreads();
           load_fragments(fragments[0], next + a_offset, next + b_offset, 0);
-          load_step(ahead, launch, tiles, ahead_in_queue, stage);
+          load_step(ahead, launch, stage);
         }
 #pragma unroll
         for (int i = 0; i < K::kDown; ++i) {
@@ -160,12 +158,12 @@ __device__ __forceinline__ void compute_tiles(const AmpereLaunch<K>& launch) {
 
     while (tile >= launch.into.segments[index].tiles.end) ++index;
     const StridedSegment& segment = launch.into.segments[index];
-    const Place place = place_of_tile(launch, tile);
+    const Place place = place_of<K::kBlockM, K::kBlockN>(order, tile);
     char* c = static_cast<char*>(segment.c) +
               2 * (place.block * segment.block_stride -
                    segment.tiles.first_row * segment.row_stride - segment.tiles.first_column);
     store<K>(sums, c, segment.row_stride, place.row + first_row, operands.rows,
-             place.column + first_column, operands.n, slab);
+             place.column + first_column, operands.n, subtile);
     if (order.counters != nullptr) {
       __syncthreads();
       if (threadIdx.x == 0) signal(order.counters + segment.tiles.counter);
@@ -174,14 +172,12 @@ __device__ __forceinline__ void compute_tiles(const AmpereLaunch<K>& launch) {
   if (threadIdx.x == 0) wait_for_launch_before();
 }
 
-template <AmpereTile kTile, class Feed, int kSegments>
+template <AmpereTile kTile, int kSegments>
 __global__ void __launch_bounds__(32 * kTile.warps_m * kTile.warps_n, 1)
     ampere_gemm(const __grid_constant__ AmpereOperands operands,
                 const __grid_constant__ Order order,
-                const __grid_constant__ typename Feed::Params feed,
-                const __grid_constant__ IntoRowsParams<kSegments> into,
-                const __grid_constant__ Either<Feed::kWaits, Run, NoRun> run) {
-  compute_tiles(AmpereLaunch<AmpereGemm<kTile, Feed, kSegments>>{operands, order, feed, into, run});
+                const __grid_constant__ IntoRowsParams<kSegments> into) {
+  compute_tiles(AmpereLaunch<AmpereGemm<kTile, kSegments>>{operands, order, into});
 }
 
 }  // namespace overlaptune::kernels::device

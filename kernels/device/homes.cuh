@@ -18,7 +18,7 @@
 
 namespace overlaptune::kernels::device {
 
-/// The lower half of `RankWords::arrived` counts clusters; the upper half is 0 as long as the homes
+/// The lower half of `RankFlags::arrived` counts clusters; the upper half is 0 as long as the homes
 /// are open, then one more than the clusters that had arrived.
 constexpr u32 kArrivals = 0xffff;
 __device__ __forceinline__ bool are_closed(u32 arrived) {
@@ -34,7 +34,7 @@ __device__ __forceinline__ bool all_there(const Run& run, u32 arrived) {
 __device__ __forceinline__ int close_homes(const Run& run, u32 arrived) {
   while (!are_closed(arrived) && !all_there(run, arrived)) {
     const u32 closed = arrived | (arrived + 1) << 16;
-    const u32 before = atomicCAS(&own_words(run)->arrived, arrived, closed);
+    const u32 before = atomicCAS(&own_flags(run)->arrived, arrived, closed);
     arrived = before == arrived ? closed : before;
   }
   return are_closed(arrived) ? static_cast<int>(arrived >> 16) - 1 : run.clusters;
@@ -43,19 +43,19 @@ __device__ __forceinline__ int close_homes(const Run& run, u32 arrived) {
 /// The cluster's first instruction. The answer takes most of a microsecond, and is waited for where
 /// it is first looked at.
 __device__ __forceinline__ u32 arrive(const Run& run) {
-  return atomicAdd(&own_words(run)->arrived, 1);
+  return atomicAdd(&own_flags(run)->arrived, 1);
 }
 
 /// The position with a ticket: a home of nobody, or one behind the homes. `there`: clusters that
 /// had arrived when the homes were closed.
 __device__ __forceinline__ int position_with(const Run& run, int there, u32 ticket) {
-  const u32* here = own_words(run)->here;
+  const u32* here = own_flags(run)->here;
   // Those that had arrived say so soon.
   int owners;
   do {
     owners = 0;
 #pragma unroll 1
-    for (int i = 0; i < RankWords::kHereWords; ++i) owners += __popc(seen(here + i));
+    for (int i = 0; i < RankFlags::kHereFlags; ++i) owners += __popc(seen(here + i));
   } while (owners < there);
   const int homes = run.homes < run.clusters ? run.homes : run.clusters;
   int left = static_cast<int>(ticket);
@@ -78,7 +78,7 @@ __device__ __forceinline__ int position_with(const Run& run, int there, u32 tick
 /// on by equal steps.
 template <class Items, class Step>
 __device__ __forceinline__ int next_position(const Run& run, Items& items, const Step& step) {
-  RankWords* own = own_words(run);
+  RankFlags* own = own_flags(run);
   const u32 dead = seen(&own->dead);
   int there = items.there;
   if (there < 0) {
@@ -103,7 +103,7 @@ template <class Items, class Step>
 __device__ __forceinline__ int first_position(const Run& run, int cluster, Items& items,
                                               const Step& step) {
   if (!are_closed(items.arrived)) {
-    atomicOr(&own_words(run)->here[cluster / 32], 1u << cluster % 32);
+    atomicOr(&own_flags(run)->here[cluster / 32], 1u << cluster % 32);
     if (cluster < run.homes) return cluster;
     if (close_homes(run, items.arrived + 1) == run.clusters) return cluster;
   }
@@ -114,12 +114,12 @@ __device__ __forceinline__ int first_position(const Run& run, int cluster, Items
 /// any more. Returns whether this is the last one.
 template <class Items>
 __device__ __forceinline__ bool leave(const Run& run, const Items& items) {
-  RankWords* own = own_words(run);
+  RankFlags* own = own_flags(run);
   tell_left_out(run, items.left_out);
   __threadfence();  // what this cluster has written here comes before the reset
   if (atomicAdd(&own->left, 1) + 1 < static_cast<u32>(run.clusters)) return false;
 #pragma unroll 1
-  for (int i = 0; i < RankWords::kHereWords; ++i) own->here[i] = 0;
+  for (int i = 0; i < RankFlags::kHereFlags; ++i) own->here[i] = 0;
   own->arrived = 0;
   own->claims = 0;
   own->left = 0;

@@ -4,21 +4,21 @@
 //
 // Source: PTX ISA 8.x, "Asynchronous warpgroup level matrix instructions" (fragments).
 
-#include "kernels/device/at_ranks.cuh"
 #include "kernels/device/into_c.cuh"
 #include "kernels/device/ptx/wgmma.cuh"
+#include "strategies/peer_store/at_ranks.cuh"
 
 namespace overlaptune::kernels::device {
 
 /// Adds up the sums of a tile that two CTAs share; each has those of half of k. Each CTA writes the
-/// sums of the slabs that the other one stores into the other's ring, which is no longer loaded
-/// into, and adds the sums that it receives. All threads of both CTAs meet twice.
+/// sums of the subtiles that the other one stores into the other's ring, which is no longer loaded
+/// into, and adds the sums that it receives. All threads of both CTAs have two barriers.
 template <class K>
 __device__ __forceinline__ void exchange_halves(float (&sums)[K::kParts][K::kAccumulators],
                                                 int consumer, u32 ring) {
-  constexpr int kQuads = K::kSlab / 8;  // quads of sums in a slab, for each thread
+  constexpr int kQuads = K::kSubtile / 8;  // quads of sums in a subtile, for each thread
   constexpr int kQuadBytes = 128 * 16;
-  constexpr int kPartBytes = K::kFirstSlabs * kQuads * kQuadBytes;
+  constexpr int kPartBytes = K::kFirstSubtiles * kQuads * kQuadBytes;
   static_assert(K::kOfOneTile * K::kParts * kPartBytes <= K::kStages * K::kStageBytes,
                 "more than the ring");
   const bool first = cluster_rank() == 0;
@@ -28,52 +28,54 @@ __device__ __forceinline__ void exchange_halves(float (&sums)[K::kParts][K::kAcc
 #pragma unroll
   for (int part = 0; part < K::kParts; ++part) {
 #pragma unroll
-    for (int i = 0; i < K::kSlabs * kQuads; ++i) {
-      if ((i < K::kFirstSlabs * kQuads) == first) continue;
+    for (int i = 0; i < K::kSubtiles * kQuads; ++i) {
+      if ((i < K::kFirstSubtiles * kQuads) == first) continue;
       const float* sum = &sums[part][4 * i];
-      store_sums(theirs + part * kPartBytes + i % (K::kFirstSlabs * kQuads) * kQuadBytes, sum);
+      store_sums(theirs + part * kPartBytes + i % (K::kFirstSubtiles * kQuads) * kQuadBytes, sum);
     }
   }
   cluster_barrier();
 #pragma unroll
   for (int part = 0; part < K::kParts; ++part) {
 #pragma unroll
-    for (int i = 0; i < K::kSlabs * kQuads; ++i) {
-      if ((i < K::kFirstSlabs * kQuads) != first) continue;
+    for (int i = 0; i < K::kSubtiles * kQuads; ++i) {
+      if ((i < K::kFirstSubtiles * kQuads) != first) continue;
       float other[4];
-      read_sums(mine + part * kPartBytes + i % (K::kFirstSlabs * kQuads) * kQuadBytes, other);
+      read_sums(mine + part * kPartBytes + i % (K::kFirstSubtiles * kQuads) * kQuadBytes, other);
 #pragma unroll
       for (int j = 0; j < 4; ++j) sums[part][4 * i + j] += other[j];
     }
   }
 }
 
-/// The 16 bytes of a slab that a thread gives the address of: `write_slab` stores four matrices of
-/// 8 x 8 at a time, each lane the address of one row. They are the sums of 16 rows and 16 columns
-/// of a wgmma: the upper rows of the first columns, the lower ones; the same of the next columns.
-struct SlabPart {
+/// The 16 bytes of a subtile that a thread gives the address of: `write_subtile` stores four
+/// matrices of 8 x 8 at a time, each lane the address of one row. They are the sums of 16 rows and
+/// 16 columns of a wgmma: the upper rows of the first columns, the lower ones; the same of the next
+/// columns.
+struct SubtilePart {
   int row;
   int chunk;
 };
 template <class K>
-__device__ __forceinline__ SlabPart part_of(int thread) {
+__device__ __forceinline__ SubtilePart part_of(int thread) {
   const int warp = thread / 32;
   const int lane = thread % 32;
   const int lower = lane / 8 & 1;
   const int next = lane / 16;
-  if (K::kTransposed) return {8 * next + lane % 8, 2 * warp + lower};
+  if (K::kSwapAb) return {8 * next + lane % 8, 2 * warp + lower};
   return {16 * warp + 8 * lower + lane % 8, next};
 }
 
-/// Writes the sums of a slab as rows of C; of a transposed tile, it transposes each matrix.
+/// Writes the sums of a subtile as rows of C; with swap-AB, it transposes each matrix.
 template <class K>
-__device__ __forceinline__ void write_slab(const float* sums, u32 slab, const SlabPart& part) {
+__device__ __forceinline__ void write_subtile(const float* sums, u32 subtile,
+                                              const SubtilePart& part) {
 #pragma unroll
-  for (int pair = 0; pair < K::kSlab / 16; ++pair) {
+  for (int pair = 0; pair < K::kSubtile / 16; ++pair) {
     const float* sum = sums + 8 * pair;
-    const u32 at = slab + (K::kTransposed ? slab_offset<K>(part.row + 16 * pair, part.chunk)
-                                          : slab_offset<K>(part.row, part.chunk + 2 * pair));
-    store_matrices<K::kTransposed>(
+    const u32 at = subtile + (K::kSwapAb ? subtile_offset<K>(part.row + 16 * pair, part.chunk)
+                                         : subtile_offset<K>(part.row, part.chunk + 2 * pair));
+    store_matrices<K::kSwapAb>(
         at, packed<K::kElement>(sum[0], sum[1]), packed<K::kElement>(sum[2], sum[3]),
         packed<K::kElement>(sum[4], sum[5]), packed<K::kElement>(sum[6], sum[7]));
   }
@@ -94,7 +96,7 @@ __device__ __forceinline__ void push_steps(const Items<K>& items, u32 number, co
                                            int consumer, const Stages& stages, u32 turns,
                                            const Release& release) {
   const volatile Push& push = items.pushes[number % kItems];
-  const bool stores = K::kInTurn || consumer == 0;
+  const bool stores = K::kPingPong || consumer == 0;
 #pragma unroll 1
   for (int step = 0; step < item.slot; ++step) {
     const int at = item.steps + step;
@@ -106,7 +108,7 @@ __device__ __forceinline__ void push_steps(const Items<K>& items, u32 number, co
     store_step<K>(push, step, stages.memory + at % K::kStages * K::kStageBytes);
     if (step > 0) release((at - 1) % K::kStages);
   }
-  if (K::kInTurn) barrier_arrive(turns + 8 * (consumer ^ 1));
+  if (K::kPingPong) barrier_arrive(turns + 8 * (consumer ^ 1));
   if (!stores) return;
   wait_for_reads<0>();
   if (item.slot > 0) release((item.steps + item.slot - 1) % K::kStages);
@@ -124,10 +126,10 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
   const Order& order = launch.order;
   const int thread = static_cast<int>(threadIdx.x) % 128;
   const int first_row = first_of<K>(consumer);
-  const SlabPart slab_part = part_of<K>(thread);
+  const SubtilePart subtile_part = part_of<K>(thread);
   int stage = 0;
   u32 phase = 0;
-  u32 pass = 0;  // of the consumer's slabs through the staging buffers
+  u32 pass = 0;  // of the consumer's subtiles through the staging buffers
   const auto release = [&](int which) {
     if (thread != 0) return;
     barrier_arrive(stages.empty + 8 * which);
@@ -135,15 +137,15 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
   };
   const int begin = first_step<K>(order);
   const int end = last_step<K>(order);
-  bool added_up = !shares_tiles<K>(order);
-  for (u32 number = K::kInTurn ? consumer : 0;; number += kStride<K>) {
+  bool added_up = !splits_k<K>(order);
+  for (u32 number = K::kPingPong ? consumer : 0;; number += kStride<K>) {
     const Item item = taken(items, number);
     if (item.what == kEnd) break;
     if constexpr (K::Feed::kWaits) {
       if (item.what == kPush) {
         if (thread == 0) {
-          if (K::kInTurn) wait_for_turn<K>(turns, consumer, number);
-          if (launch.run.meets != 0) barrier_wait(shared_address(&items.met), 0);
+          if (K::kPingPong) wait_for_turn<K>(turns, consumer, number);
+          if (launch.run.has_barrier != 0) barrier_wait(shared_address(&items.passed_barrier), 0);
           push_steps(items, number, item, consumer, stages, turns, release);
         }
         consumer_barrier(consumer);  // all have read the item
@@ -153,7 +155,7 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
       stage = item.steps % K::kStages;
       phase = item.steps / K::kStages & 1;
     }
-    if (K::kInTurn) {
+    if (K::kPingPong) {
       // The stages of the other consumer's tile are skipped.
       stage = item.steps % K::kStages;
       phase = item.steps / K::kStages & 1;
@@ -164,8 +166,8 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
     for (int step = begin; step < end; ++step) {
       barrier_wait(stages.full + 8 * stage, phase);
       const u32 from = stages.memory + stage * K::kStageBytes;
-      const u32 rows = from + (K::kTransposed ? K::kABytes : 0) + first_row * K::kRowBytes;
-      const u64 columns = descriptor(from + (K::kTransposed ? 0 : K::kABytes));
+      const u32 rows = from + (K::kSwapAb ? K::kABytes : 0) + first_row * K::kRowBytes;
+      const u64 columns = descriptor(from + (K::kSwapAb ? 0 : K::kABytes));
       begin_wgmma();
 #pragma unroll
       for (int k = 0; k < K::kBlockK / 16; ++k) {
@@ -191,7 +193,7 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
         phase ^= 1;
       }
     }
-    if (K::kInTurn && thread == 0) barrier_arrive(turns + 8 * (consumer ^ 1));
+    if (K::kPingPong && thread == 0) barrier_arrive(turns + 8 * (consumer ^ 1));
     wait_for_wgmma<0>();
     // The compiler does not know that the sums are complete only from here on.
 #pragma unroll
@@ -201,22 +203,22 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
     }
     release(last);
     if (item.what == kTwin) continue;
-    if (shares_tiles<K>(order)) exchange_halves<K>(sums, consumer, stages.memory);
+    if (splits_k<K>(order)) exchange_halves<K>(sums, consumer, stages.memory);
     added_up = true;
 
-    const auto wait_for_buffer = [&](int slab) {
-      const u32 buffer = buffer_of<K>(pass, slab);
+    const auto wait_for_buffer = [&](int subtile) {
+      const u32 buffer = buffer_of<K>(pass, subtile);
       // Without peers, all buffers are free at first.
       barrier_wait(buffers.free + 8 * buffer,
-                   (uses_before<K>(pass, slab) & 1) ^ (K::Epilogue::kAtRanks ? 0 : 1));
-      return buffers.slabs + buffer * K::kSlabBytes;
+                   (uses_before<K>(pass, subtile) & 1) ^ (K::Epilogue::kAtRanks ? 0 : 1));
+      return buffers.subtiles + buffer * K::kSubtileBytes;
     };
-    const auto pass_on_buffer = [&](int slab) {
+    const auto pass_on_buffer = [&](int subtile) {
       fence_shared();
-      barrier_arrive(buffers.filled + 8 * buffer_of<K>(pass, slab));
+      barrier_arrive(buffers.filled + 8 * buffer_of<K>(pass, subtile));
     };
-    const auto sums_of = [&](int slab) {
-      return sums[slab / K::kSlabs] + slab % K::kSlabs * K::kSlab / 2;
+    const auto sums_of = [&](int subtile) {
+      return sums[subtile / K::kSubtiles] + subtile % K::kSubtiles * K::kSubtile / 2;
     };
     if constexpr (K::Epilogue::kAtRanks) {
       wait_for_buffer(0);
@@ -224,10 +226,10 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
       const u32 todo = word_at(shared_address(items.tasks + consumer));
       if (todo == kFillForOwner) {
 #pragma unroll
-        for (int slab = 0; slab < K::kSlabsOfConsumer; ++slab) {
-          const u32 to = wait_for_buffer(slab);
-          if (stores<K>(order, slab)) write_fragments<K>(sums_of(slab), to, thread);
-          pass_on_buffer(slab);
+        for (int subtile = 0; subtile < K::kSubtilesOfConsumer; ++subtile) {
+          const u32 to = wait_for_buffer(subtile);
+          if (stores<K>(order, subtile)) write_fragments<K>(sums_of(subtile), to, thread);
+          pass_on_buffer(subtile);
         }
         ++pass;
         continue;
@@ -236,24 +238,24 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
 #pragma unroll 1
         for (int peer = 1; peer < K::Epilogue::kRanks; ++peer) {
 #pragma unroll
-          for (int slab = 0; slab < K::kSlabsOfConsumer; ++slab) {
-            const u32 from = wait_for_buffer(slab);
-            if (stores<K>(order, slab)) add_fragments<K>(sums_of(slab), from, thread);
-            pass_on_buffer(slab);
+          for (int subtile = 0; subtile < K::kSubtilesOfConsumer; ++subtile) {
+            const u32 from = wait_for_buffer(subtile);
+            if (stores<K>(order, subtile)) add_fragments<K>(sums_of(subtile), from, thread);
+            pass_on_buffer(subtile);
           }
           ++pass;
         }
       }
     }
 #pragma unroll
-    for (int slab = 0; slab < K::kSlabsOfConsumer; ++slab) {
-      const u32 to = wait_for_buffer(slab);
-      if (stores<K>(order, slab)) write_slab<K>(sums_of(slab), to, slab_part);
-      pass_on_buffer(slab);
+    for (int subtile = 0; subtile < K::kSubtilesOfConsumer; ++subtile) {
+      const u32 to = wait_for_buffer(subtile);
+      if (stores<K>(order, subtile)) write_subtile<K>(sums_of(subtile), to, subtile_part);
+      pass_on_buffer(subtile);
     }
     ++pass;
   }
-  if (!added_up) {  // the meetings of exchange_halves
+  if (!added_up) {  // the barriers of exchange_halves
     cluster_barrier();
     cluster_barrier();
   }

@@ -138,9 +138,9 @@ __device__ __forceinline__ void produce(const Launch<K>& launch, Schedule& sched
     if (kSchedules<K> && item.what == kEnd) return;
     if constexpr (K::Feed::kWaits) {
       if (loads && item.what != kPush) {
-        if (launch.run.meets != 0 && item.block != launch.feed.own_block) {
+        if (launch.run.has_barrier != 0 && item.block != launch.feed.own_block) {
           // Until then the counters may be the last run's.
-          barrier_wait(shared_address(&items.met), 0);
+          barrier_wait(shared_address(&items.passed_barrier), 0);
         }
         K::Feed::wait(launch.run, launch.feed, computed(launch.order, item.index), arrived);
       }
@@ -160,22 +160,22 @@ __device__ __forceinline__ void produce(const Launch<K>& launch, Schedule& sched
   }
 }
 
-/// By each storing warp, before it stores or lets its consumer push: meets the ranks, if no gate
-/// has.
+/// By each storing warp, before it stores or lets its consumer push: has the barrier of the ranks,
+/// if no gate has.
 template <class K>
 __device__ __forceinline__ void begin(const Run& run, int consumer, const Items<K>& items) {
-  if (run.meets == 0) return;
-  if (consumer == 0 && items.arrived == 0) open(run);
-  meet(run, gridDim.x * K::kConsumers);
+  if (run.has_barrier == 0) return;
+  if (consumer == 0 && items.arrived == 0) begin_epoch(run);
+  rank_barrier(run, gridDim.x * K::kConsumers);
   fence_copies();  // bulk copies store there
   if constexpr (K::Feed::kWaits) {
-    if (consumer == 0 && lane_of_warp() == 0) barrier_arrive(shared_address(&items.met));
+    if (consumer == 0 && lane_of_warp() == 0) barrier_arrive(shared_address(&items.passed_barrier));
   }
 }
 
 /// The staging buffers of a consumer and their barriers, in shared memory.
 struct Buffers {
-  u32 slabs;
+  u32 subtiles;
   u32 filled;
   u32 free;
 };

@@ -10,8 +10,8 @@
 //
 // The two CTAs of a cluster compute tiles that follow one another; where both tiles are in one
 // column, or one row, they load B, or A, for both. A kernel that was not made for clusters may be
-// launched in clusters of two: then two CTAs share a tile; each multiplies half of k, and stores
-// half of the columns.
+// launched in clusters of two: then two CTAs split k of a tile (split-K in a cluster); each
+// multiplies half of k, and stores half of the columns.
 
 #include "kernels/device/hopper_consumer.cuh"
 
@@ -36,7 +36,7 @@ struct Memory {
 
   [[nodiscard]] __device__ __forceinline__ Buffers buffers_of(int consumer) const {
     const u32 before = K::kBuffers * consumer;
-    return {buffers.slabs + before * K::kSlabBytes, buffers.filled + 8 * before,
+    return {buffers.subtiles + before * K::kSubtileBytes, buffers.filled + 8 * before,
             buffers.free + 8 * before};
   }
 
@@ -77,7 +77,7 @@ __device__ __forceinline__ void copy_tiles(const Launch<K>& launch, int warp, Sc
   if constexpr (K::kQueued) {
     if (stores_tiles) begin(launch.run, consumer, items);
   }
-  if (shares_tiles<K>(launch.order)) {  // the meetings of exchange_halves
+  if (splits_k<K>(launch.order)) {  // the barriers of exchange_halves
     __syncwarp();
     cluster_barrier();
     cluster_barrier();
@@ -111,7 +111,7 @@ __device__ __forceinline__ void compute_tiles(const Launch<K>& launch) {
   __syncthreads();
   // A CTA may load for the other one, or hand it an item, only after the other's barriers are
   // initialised ...
-  const bool in_pairs = K::kCluster == 2 || (K::kQueued && shares_tiles<K>(launch.order));
+  const bool in_pairs = K::kCluster == 2 || (K::kQueued && splits_k<K>(launch.order));
   if (in_pairs) cluster_barrier();
   const int warp = static_cast<int>(threadIdx.x) / 32;
   if (warp < 4) {

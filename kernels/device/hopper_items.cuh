@@ -11,7 +11,7 @@ namespace overlaptune::kernels::device {
 constexpr int kItems = 4;  // of the ring: an even number
 
 template <class K>
-constexpr int kStride = K::kInTurn ? 2 : 1;
+constexpr int kStride = K::kPingPong ? 2 : 1;
 /// The last warp of the first warpgroup schedules, where it is not needed to store for a consumer;
 /// else the loading warp does so between two items.
 template <class K>
@@ -57,7 +57,7 @@ struct alignas(16) Items : Pushes<K::Feed::kWaits> {
   int claims[2];
   u32 tasks[K::kConsumers];  // of a kernel that stores at ranks
   u64 asked;                 // the loading warp will soon be done with an item
-  u64 met;                   // in a launch that waits, and meets the ranks itself: it has
+  u64 passed_barrier;        // in a launch that waits, and has the barrier itself: it is over
   // For the thread that puts items in, which has no registers for them. All but the first:
   // homes.cuh.
   volatile int loaded;    // steps of all items
@@ -77,7 +77,7 @@ __device__ __forceinline__ void init(Items<K>& items) {
   items.behind = -1;
   items.loaded = 0;
   barrier_init(shared_address(&items.asked), 1);
-  if constexpr (K::Feed::kWaits) barrier_init(shared_address(&items.met), 1);
+  if constexpr (K::Feed::kWaits) barrier_init(shared_address(&items.passed_barrier), 1);
   for (int i = 0; i < kItems; ++i) {
     barrier_init(shared_address(items.full + i), 1);
     barrier_init(shared_address(items.empty + i), (K::Feed::kWaits ? 2 : 1) * K::kOfOneTile);

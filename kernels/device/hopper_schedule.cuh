@@ -5,7 +5,7 @@
 
 #include "kernels/device/homes.cuh"
 #include "kernels/device/hopper_items.cuh"
-#include "kernels/device/stored_tiles.cuh"
+#include "strategies/peer_store/stored_tiles.cuh"
 
 namespace overlaptune::kernels::device {
 
@@ -48,7 +48,7 @@ struct Schedule {
 
 template <class K>
 __device__ __forceinline__ bool takes_for_other(const Order& order) {
-  return K::kCluster == 2 || shares_tiles<K>(order);
+  return K::kCluster == 2 || splits_k<K>(order);
 }
 
 /// Whether this CTA takes items: for itself, or for both CTAs.
@@ -70,7 +70,7 @@ __device__ __forceinline__ int position_of_item(const Launch<K>& launch, Items<K
   const Run& run = launch.run;
   const Order& order = launch.order;
   // CTAs that share a tile add it up in the memory of their ring: they have no other item.
-  const bool one_each = shares_tiles<K>(order);
+  const bool one_each = splits_k<K>(order);
   const auto step = [&](int from) {
     if constexpr (K::Feed::kWaits) {
       return step_from(run, launch.feed, from);
@@ -164,7 +164,7 @@ __device__ __forceinline__ Ahead ahead_of(const Order& order, int tile) {
 
 template <class K>
 __device__ __forceinline__ int own_tile(const Order& order) {
-  return shares_tiles<K>(order) ? static_cast<int>(blockIdx.x) / 2 : first_tile(order);
+  return splits_k<K>(order) ? static_cast<int>(blockIdx.x) / 2 : first_tile(order);
 }
 
 /// The item of the CTA's next tile. Every lane looks up one of the next tiles.
@@ -211,7 +211,7 @@ __device__ __forceinline__ bool hand_over(const Launch<K>& launch, Items<K>& ite
     item.steps = items.loaded;
     items.loaded = item.steps + steps;
     put(items, number, item);
-    if (K::kInTurn && item.what == kEnd) {
+    if (K::kPingPong && item.what == kEnd) {
       wait_for_slot(items, number + 1);
       put(items, number + 1, item);
     }

@@ -1,5 +1,5 @@
 #pragma once
-// A tile of the GEMM on Hopper: what follows from it, which steps and slabs a CTA and a consumer
+// A tile of the GEMM on Hopper: what follows from it, which steps and subtiles a CTA and a consumer
 // have, and the launch that its warps work on.
 
 #include "kernels/device/ptx/hopper.cuh"
@@ -16,9 +16,10 @@ struct HopperTile {
   int stages;      ///< of the ring
   int cluster;     ///< CTAs: 1 or 2
   int consumers;   ///< warpgroups, each of 64 or 128 rows of wgmmas
-  bool in_turn;    ///< the two consumers take tiles in turn; else each has a part of every tile
-  /// Staging buffers for C, of each consumer: at most its slabs of a tile; 2 or 4 where they do not
-  /// divide those.
+  bool ping_pong;  ///< the two consumers take tiles in turn (ping-pong); else each has a part of
+                   ///< every tile
+  /// Staging buffers for C, of each consumer: at most its subtiles of a tile; 2 or 4 where they do
+  /// not divide those.
   int buffers;
   Element element;  ///< of A, B and C
 };
@@ -43,7 +44,7 @@ struct HopperGemm {
   static constexpr int kStages = kTile.stages;
   static constexpr int kCluster = kTile.cluster;
   static constexpr int kConsumers = kTile.consumers;
-  static constexpr bool kInTurn = kTile.in_turn;
+  static constexpr bool kPingPong = kTile.ping_pong;
   static constexpr int kBuffers = kTile.buffers;
   static constexpr Element kElement = kTile.element;
 
@@ -55,23 +56,23 @@ struct HopperGemm {
   /// Columns of the tile, rows of the tensor map of B, that are loaded at a time.
   static constexpr int kBLoad = kBlockN / kCluster;
   static constexpr int kBLoadBytes = kBLoad * kRowBytes;
-  /// `Tile` in core/tile.hpp: whether the tile is transposed, and the rows and columns of its
-  /// wgmmas.
-  static constexpr bool kTransposed = kBlockM % 64 != 0;
-  static constexpr int kDown = kTransposed ? kBlockN : kBlockM;
-  static constexpr int kAcross = kTransposed ? kBlockM : kBlockN;
+  /// `Tile` in core/config/tile.hpp: whether the tile swaps A and B, and the rows and columns of
+  /// its wgmmas.
+  static constexpr bool kSwapAb = kBlockM % 64 != 0;
+  static constexpr int kDown = kSwapAb ? kBlockN : kBlockM;
+  static constexpr int kAcross = kSwapAb ? kBlockM : kBlockN;
   /// Columns of wgmmas that are staged at a time: the widest swizzled row that divides them.
-  static constexpr int kSlab = kAcross % 64 == 0 ? 64 : kAcross % 32 == 0 ? 32 : 16;
-  static constexpr int kSlabs = kAcross / kSlab;
-  static constexpr int kSlabBytes = 64 * kSlab * 2;
-  static constexpr int kOfOneTile = kInTurn ? 1 : kConsumers;  ///< consumers of one tile
+  static constexpr int kSubtile = kAcross % 64 == 0 ? 64 : kAcross % 32 == 0 ? 32 : 16;
+  static constexpr int kSubtiles = kAcross / kSubtile;
+  static constexpr int kSubtileBytes = 64 * kSubtile * 2;
+  static constexpr int kOfOneTile = kPingPong ? 1 : kConsumers;  ///< consumers of one tile
   /// Parts of 64 rows of wgmmas, for each consumer.
   static constexpr int kParts = kDown / 64 / kOfOneTile;
-  static constexpr int kSlabsOfConsumer = kParts * kSlabs;  ///< of a tile
+  static constexpr int kSubtilesOfConsumer = kParts * kSubtiles;  ///< of a tile
   static constexpr int kAccumulators = kAcross / 2;
-  /// Number of columns of slabs, those of the wgmmas, that the first of two CTAs stores that share
-  /// a tile; the second one stores the others.
-  static constexpr int kFirstSlabs = (kSlabs + 1) / 2;
+  /// Number of columns of subtiles, those of the wgmmas, that the first of two CTAs stores that
+  /// share a tile; the second one stores the others.
+  static constexpr int kFirstSubtiles = (kSubtiles + 1) / 2;
 
   // Registers of each thread of the first warpgroup, and of a consumer. Together a CTA cannot have
   // more than it was launched with: 168 for each of 384 threads, 128 for each of 512. Launches that
@@ -85,10 +86,10 @@ struct HopperGemm {
                                             : kConsumers == 2 ? (kSpares ? 224 : 232)
                                                               : 240;
 
-  /// Slabs pass through the staging buffers of their consumer in turn: in a *pass*, all slabs of a
-  /// tile do, also those that the CTA does not store. Where the buffers divide the slabs, every
-  /// pass begins with the first buffer, and the compiler knows the buffer of each slab.
-  static constexpr bool kWholePasses = kSlabsOfConsumer % kBuffers == 0;
+  /// Subtiles pass through the staging buffers of their consumer in turn: in a *pass*, all subtiles
+  /// of a tile do, also those that the CTA does not store. Where the buffers divide the subtiles,
+  /// every pass begins with the first buffer, and the compiler knows the buffer of each subtile.
+  static constexpr bool kWholePasses = kSubtilesOfConsumer % kBuffers == 0;
 };
 
 /// The parameters of a launch of a kernel `K`.
@@ -109,11 +110,11 @@ struct Barriers {
   u64 all[2 * K::kStages + 2 * K::kBuffers * K::kConsumers + 2];
 };
 
-/// The offset in a slab of the 16 bytes of column group `chunk` of a row of C. Rows of 128, 64 or
-/// 32 bytes are swizzled as the tensor map of C says.
+/// The offset in a subtile of the 16 bytes of column group `chunk` of a row of C. Rows of 128, 64
+/// or 32 bytes are swizzled as the tensor map of C says.
 template <class K>
-__device__ __forceinline__ u32 slab_offset(int row, int chunk) {
-  constexpr int kColumns = K::kTransposed ? 64 : K::kSlab;
+__device__ __forceinline__ u32 subtile_offset(int row, int chunk) {
+  constexpr int kColumns = K::kSwapAb ? 64 : K::kSubtile;
   const int turn = kColumns == 64 ? row & 7 : kColumns == 32 ? (row >> 1) & 3 : (row >> 2) & 1;
   return static_cast<u32>(row * kColumns * 2 + (chunk ^ turn) * 16);
 }
@@ -130,50 +131,52 @@ __device__ __forceinline__ int computed(const Order& order, int tile) {
 
 /// Whether two CTAs share each tile. (Three consumers have no registers for that.)
 template <class K>
-__device__ __forceinline__ bool shares_tiles(const Order& order) {
+__device__ __forceinline__ bool splits_k(const Order& order) {
   return K::kCluster == 1 && K::kConsumers < 3 && order.ctas == 2;
 }
 template <class K>
 __device__ __forceinline__ int first_step(const Order& order) {
-  return shares_tiles<K>(order) && cluster_rank() == 1 ? (order.k_steps + 1) / 2 : 0;
+  return splits_k<K>(order) && cluster_rank() == 1 ? (order.k_steps + 1) / 2 : 0;
 }
 template <class K>
 __device__ __forceinline__ int last_step(const Order& order) {
-  return shares_tiles<K>(order) && cluster_rank() == 0 ? (order.k_steps + 1) / 2 : order.k_steps;
+  return splits_k<K>(order) && cluster_rank() == 0 ? (order.k_steps + 1) / 2 : order.k_steps;
 }
-/// Whether the CTA stores a slab, given by its number among those of a consumer.
+/// Whether the CTA stores a subtile, given by its number among those of a consumer.
 template <class K>
-__device__ __forceinline__ bool stores(const Order& order, int slab) {
-  return !shares_tiles<K>(order) || (slab % K::kSlabs < K::kFirstSlabs) == (cluster_rank() == 0);
+__device__ __forceinline__ bool stores(const Order& order, int subtile) {
+  return !splits_k<K>(order) ||
+         (subtile % K::kSubtiles < K::kFirstSubtiles) == (cluster_rank() == 0);
 }
 
 /// The first row of a consumer among the rows of a tile's wgmmas.
 template <class K>
 __device__ __forceinline__ int first_of(int consumer) {
-  return K::kInTurn ? 0 : consumer * K::kParts * 64;
+  return K::kPingPong ? 0 : consumer * K::kParts * 64;
 }
-/// The place in C of a consumer's first slab, and of another one. `tile`: the place of the tile.
+/// The place in C of a consumer's first subtile, and of another one. `tile`: the place of the tile.
 template <class K>
-__device__ __forceinline__ Place first_slab(Place tile, int consumer) {
-  (K::kTransposed ? tile.column : tile.row) += first_of<K>(consumer);
+__device__ __forceinline__ Place first_subtile(Place tile, int consumer) {
+  (K::kSwapAb ? tile.column : tile.row) += first_of<K>(consumer);
   return tile;
 }
 template <class K>
-__device__ __forceinline__ Place place_of_slab(Place first, int slab) {
-  (K::kTransposed ? first.column : first.row) += slab / K::kSlabs * 64;
-  (K::kTransposed ? first.row : first.column) += slab % K::kSlabs * K::kSlab;
+__device__ __forceinline__ Place place_of_subtile(Place first, int subtile) {
+  (K::kSwapAb ? first.column : first.row) += subtile / K::kSubtiles * 64;
+  (K::kSwapAb ? first.row : first.column) += subtile % K::kSubtiles * K::kSubtile;
   return first;
 }
 
-/// The buffer of a slab, and how often that buffer was used before. `pass`: passes before this one.
+/// The buffer of a subtile, and how often that buffer was used before. `pass`: passes before this
+/// one.
 template <class K>
-__device__ __forceinline__ u32 buffer_of(u32 pass, u32 slab) {
-  return (K::kWholePasses ? slab : pass * K::kSlabsOfConsumer + slab) % K::kBuffers;
+__device__ __forceinline__ u32 buffer_of(u32 pass, u32 subtile) {
+  return (K::kWholePasses ? subtile : pass * K::kSubtilesOfConsumer + subtile) % K::kBuffers;
 }
 template <class K>
-__device__ __forceinline__ u32 uses_before(u32 pass, u32 slab) {
-  return K::kWholePasses ? pass * (K::kSlabsOfConsumer / K::kBuffers) + slab / K::kBuffers
-                         : (pass * K::kSlabsOfConsumer + slab) / K::kBuffers;
+__device__ __forceinline__ u32 uses_before(u32 pass, u32 subtile) {
+  return K::kWholePasses ? pass * (K::kSubtilesOfConsumer / K::kBuffers) + subtile / K::kBuffers
+                         : (pass * K::kSubtilesOfConsumer + subtile) / K::kBuffers;
 }
 
 }  // namespace overlaptune::kernels::device

@@ -21,7 +21,7 @@ struct IntoC {
     const Params& into = launch.epilogue;
     u32 pass = 0;
     int segment = 0;
-    for (u32 number = K::kInTurn ? consumer : 0;; number += kStride<K>) {
+    for (u32 number = K::kPingPong ? consumer : 0;; number += kStride<K>) {
       const Item item = taken(items, number);
       if (item.what == kEnd) break;
       if constexpr (K::Feed::kWaits) {
@@ -36,20 +36,20 @@ struct IntoC {
       }
       while (kSegments > 1 && item.index >= into.segments[segment].end) ++segment;
       const Segment& part = into.segments[kSegments > 1 ? segment : 0];
-      Place first = first_slab<K>({item.block, item.row, item.column}, consumer);
+      Place first = first_subtile<K>({item.block, item.row, item.column}, consumer);
       first.row -= part.first_row;
       first.column -= part.first_column;
-      for (int slab = 0; slab < K::kSlabsOfConsumer; ++slab) {
-        const u32 buffer = buffer_of<K>(pass, slab);
-        barrier_wait(buffers.filled + 8 * buffer, uses_before<K>(pass, slab) & 1);
-        if (stores<K>(order, slab)) {
-          const Place at = place_of_slab<K>(first, slab);
-          store(&into.c[kSegments > 1 ? segment : 0], buffers.slabs + buffer * K::kSlabBytes,
+      for (int subtile = 0; subtile < K::kSubtilesOfConsumer; ++subtile) {
+        const u32 buffer = buffer_of<K>(pass, subtile);
+        barrier_wait(buffers.filled + 8 * buffer, uses_before<K>(pass, subtile) & 1);
+        if (stores<K>(order, subtile)) {
+          const Place at = place_of_subtile<K>(first, subtile);
+          store(&into.c[kSegments > 1 ? segment : 0], buffers.subtiles + buffer * K::kSubtileBytes,
                 at.column, at.row, at.block);
         }
         end_stores();
         // The last one that no store reads any more, soon.
-        const int read = slab - (K::kBuffers - 1);
+        const int read = subtile - (K::kBuffers - 1);
         if (read >= 0) {
           wait_for_reads<K::kBuffers - 1>();
           barrier_arrive(buffers.free + 8 * buffer_of<K>(pass, read));
@@ -57,13 +57,14 @@ struct IntoC {
       }
       give_back(items, number);
       wait_for_reads<0>();
-      for (int slab = K::kSlabsOfConsumer - (K::kBuffers - 1); slab < K::kSlabsOfConsumer; ++slab) {
-        barrier_arrive(buffers.free + 8 * buffer_of<K>(pass, slab));
+      for (int subtile = K::kSubtilesOfConsumer - (K::kBuffers - 1);
+           subtile < K::kSubtilesOfConsumer; ++subtile) {
+        barrier_arrive(buffers.free + 8 * buffer_of<K>(pass, subtile));
       }
       ++pass;
       if (order.counters != nullptr) {
-        // Waits until the slabs are in memory, not only read; then signals to the whole system. The
-        // consumers do not wait for this.
+        // Waits until the subtiles are in memory, not only read; then signals to the whole system.
+        // The consumers do not wait for this.
         wait_for_stores();
         increment(order.counters + part.counter, static_cast<u32>(order.signal));
       }

@@ -2,18 +2,18 @@
 // The parameters of the generated GEMMs. The host includes this header to fill them in.
 //
 // A kernel takes its operands, `Order`, the `Params` of its feed (where rows of A come from) and of
-// its epilogue (where tiles go), and, where it takes work from a queue, `Run` (words.cuh).
+// its epilogue (where tiles go), and, where it takes work from a queue, `Run` (flags.cuh).
 
-#include "kernels/device/words.cuh"
+#include "kernels/device/flags.cuh"
 
 namespace overlaptune::kernels::device {
 
-/// The order of the tiles, as `TileOrder` in core/tiling.hpp.
+/// The order of the tiles, as `TileOrder` in core/config/tiling.hpp.
 struct Order {
   int panels;     ///< row panels of one row block
   int blocks;     ///< row blocks
   int columns;    ///< tiles across n
-  int raster;     ///< at most `panels`
+  int swizzle;    ///< at most `panels`
   int tiles;      ///< tiles to compute: the first ones
   int k_steps;    ///< k / 64, rounded up
   int early;      ///< tiles before the first CTAs leave; whole clusters
@@ -63,7 +63,8 @@ struct RowsParams {
   int blocks;  ///< row blocks
   int block_tiles;
   int arrivals_count;
-  // `PushOrder` in core/push_order.hpp, in items; `pushes` is 0 where the launch sends no rows.
+  // `PushOrder` in strategies/waiting/push_order.hpp, in items; `pushes` is 0 where the launch
+  // sends no rows.
   int pushes;
   int first;
   int period_tiles;
@@ -105,7 +106,7 @@ struct IntoRowsParams {
   StridedSegment segments[kSegments];
 };
 
-/// A wave group of `StoreOrder` (core/store_order.hpp).
+/// A wave group of `StoreOrder` (strategies/peer_store/store_order.hpp).
 struct Group {
   int end;       ///< tiles of a row block (gemm_all_reduce: of C) up to the end of the group
   int computed;  ///< tiles that this rank has computed before those of the next group
@@ -123,9 +124,9 @@ struct AtRanksParams {
   int slots;        ///< of a rank, for each peer
   int groups_count;
   int own_later;  ///< 1: own tiles come after the peers' tiles of the next group; 0: of the same
-  u32 done;       ///< `RankWords::done` when all tiles of the peers have arrived in C; 0: none come
+  u32 done;       ///< `RankFlags::done` when all tiles of the peers have arrived in C; 0: none come
   Group groups[kGroups];
-  char* slots_of[RankWords::kMostRanks];
+  char* slots_of[RankFlags::kMostRanks];
   TensorMap c[kRanks];  ///< the rows of C that this rank's tiles fill at each rank
 };
 

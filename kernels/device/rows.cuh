@@ -3,7 +3,7 @@
 // an all-gather bring them one another while the GEMM runs (`waiting`).
 //
 // Rows are sent by copy engines, or by the launch: then its queue has items that push rows beside
-// those that compute tiles (`PushOrder` in core/push_order.hpp).
+// those that compute tiles (`PushOrder` in strategies/waiting/push_order.hpp).
 
 #include "kernels/device/tiles.cuh"
 #include "kernels/device/waits.cuh"

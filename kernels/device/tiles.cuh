@@ -17,17 +17,17 @@ struct Place {
 /// The place of a tile of so many rows and columns in the order.
 template <int kRows, int kColumns>
 __device__ __forceinline__ Place place_of(const Order& order, int tile) {
-  const int swizzle_tiles = order.columns * order.blocks * order.raster;
+  const int swizzle_tiles = order.columns * order.blocks * order.swizzle;
   const int swizzle = tile / swizzle_tiles;
   const int rest = tile - swizzle * swizzle_tiles;
-  const int left = order.panels - swizzle * order.raster;
-  const int height = left < order.raster ? left : order.raster;
+  const int left = order.panels - swizzle * order.swizzle;
+  const int height = left < order.swizzle ? left : order.swizzle;
   const int column_tiles = height * order.blocks;
   const int column = rest / column_tiles;
   int in_column = rest - column * column_tiles;
   if (column % 2 != 0) in_column = column_tiles - 1 - in_column;
   const int block = in_column / height;
-  const int panel = swizzle * order.raster + in_column - block * height;
+  const int panel = swizzle * order.swizzle + in_column - block * height;
   return {block, panel * kRows, column * kColumns};
 }
 

@@ -6,19 +6,19 @@
 // takes the next item when it needs one, and works off what it has taken in that order. So all
 // ranks get to their ends if each has room for one cluster: docs/kernel-notes.md, "Progress".
 
+#include "kernels/device/flags.cuh"
 #include "kernels/device/ptx/common.cuh"
-#include "kernels/device/words.cuh"
 
 namespace overlaptune::kernels::device {
 
-__device__ __forceinline__ RankWords* own_words(const Run& run) {
-  return run.words[run.rank];
+__device__ __forceinline__ RankFlags* own_flags(const Run& run) {
+  return run.flags[run.rank];
 }
 
 /// Tells the host, once, which wait ended, and the peers that this rank's waits end.
 __device__ __forceinline__ void give_up(const Run& run, Awaited what, u32 index, u32 waited) {
   constexpr u32 kToldHost = 2;
-  const u32 before = atomicMax(&own_words(run)->dead, kToldHost);
+  const u32 before = atomicMax(&own_flags(run)->dead, kToldHost);
   if (before == kToldHost) return;
   volatile WaitControl* control = run.control;
   if (control->ended == 0) {
@@ -30,7 +30,7 @@ __device__ __forceinline__ void give_up(const Run& run, Awaited what, u32 index,
   }
 #pragma unroll 1
   for (int rank = 0; rank < run.ranks; ++rank) {
-    if (rank != run.rank) raise(&run.words[rank]->dead, 1);
+    if (rank != run.rank) raise(&run.flags[rank]->dead, 1);
   }
 }
 
@@ -43,7 +43,7 @@ struct Waiting {
 /// Whether a wait has to end. One thread of the GPU looks at host memory in each unit of time, for
 /// all: hundreds that look there at once hold up what the peers store by up to 0.2 ms.
 __device__ __forceinline__ bool is_over(const Run& run, Waiting& times, Awaited what, u32 index) {
-  RankWords* own = own_words(run);
+  RankFlags* own = own_flags(run);
   const u32 now = static_cast<u32>(nanoseconds() >> 20);
   if (times.since == 0) times = {now, now};
   const u32 waited = now - times.since;
@@ -75,35 +75,35 @@ __device__ __forceinline__ bool wait_for(const Run& run, const u32* word, u32 va
 
 /// The begin of a run that no gate has begun, by one warp: what the last run counted is reset; then
 /// the peers may write here.
-__device__ __forceinline__ void open(const Run& run) {
-  RankWords* own = own_words(run);
+__device__ __forceinline__ void begin_epoch(const Run& run) {
+  RankFlags* own = own_flags(run);
   const int lane = lane_of_warp();
-  for (int i = lane; i < RankWords::kCounters; i += kLanes) own->counters[i] = 0;
+  for (int i = lane; i < RankFlags::kCounters; i += kLanes) own->counters[i] = 0;
   if (lane == 0) own->done = 0;
   __syncwarp();  // what a lane publishes comes after the other lanes' zeros
   for (int rank = lane; rank < run.ranks; rank += kLanes) {
-    const u32 number = own->runs[rank] + 1;
-    publish(rank == run.rank ? &own->open : &run.words[rank]->ready[run.rank], number);
+    const u32 number = own->epochs[rank] + 1;
+    publish(rank == run.rank ? &own->epoch : &run.flags[rank]->ready[run.rank], number);
   }
 }
 
-/// Waits until this rank's run is open and all peers have reached it. By each of `warps` warps of
-/// the launch, once. The last one to know which run this is counts it, for the next launch. Lane 1
-/// does so; lane 0, which stores, goes on.
-__device__ __forceinline__ void meet(const Run& run, u32 warps) {
-  RankWords* own = own_words(run);
+/// Waits until this rank's epoch has begun and all peers have reached it. By each of `warps` warps
+/// of the launch, once. The last one to know which run this is counts it, for the next launch. Lane
+/// 1 does so; lane 0, which stores, goes on.
+__device__ __forceinline__ void rank_barrier(const Run& run, u32 warps) {
+  RankFlags* own = own_flags(run);
   const int lane = lane_of_warp();
 #pragma unroll 1
   for (int rank = lane; rank < run.ranks; rank += kLanes) {
-    const u32* word = rank == run.rank ? &own->open : &own->ready[rank];
-    wait_for(run, word, own->runs[rank] + 1, Awaited::ready, rank);
+    const u32* word = rank == run.rank ? &own->epoch : &own->ready[rank];
+    wait_for(run, word, own->epochs[rank] + 1, Awaited::ready, rank);
   }
   __syncwarp();
   if (lane != 1) return;
-  __threadfence();  // `runs` is read before the ticket is taken
+  __threadfence();  // `epochs` is read before the ticket is taken
   if (atomicAdd(&own->ticket, 1) + 1 < warps) return;
 #pragma unroll 1
-  for (int rank = 0; rank < run.ranks; ++rank) own->runs[rank] += 1;
+  for (int rank = 0; rank < run.ranks; ++rank) own->epochs[rank] += 1;
   own->ticket = 0;
 }
 
@@ -117,7 +117,7 @@ struct Claim {
 /// Asks for the next position. The answer takes most of a microsecond: it is waited for where it is
 /// first looked at.
 __device__ __forceinline__ Claim claim(const Run& run) {
-  RankWords* own = own_words(run);
+  RankFlags* own = own_flags(run);
   return {static_cast<int>(atomicAdd(&own->claims, 1)), seen(&own->dead)};
 }
 
@@ -137,7 +137,7 @@ __device__ __forceinline__ void tell_left_out(const Run& run, u32 dead) {
 /// Then the queue is reset for the next launch.
 __device__ __forceinline__ bool ends_queue(const Run& run, int position) {
   const bool last = position == run.items - 1 + run.clusters;
-  if (last) own_words(run)->claims = 0;
+  if (last) own_flags(run)->claims = 0;
   return last;
 }
 

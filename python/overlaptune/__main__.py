@@ -55,7 +55,9 @@ def launch(text: str) -> Launch:
 
 
 def as_json(answer: Answer) -> str:
-    fields = {"strategy": answer.strategy, "transport": answer.transport, **dataclasses.asdict(answer)}
+    """The answer, with the fields of its config that its strategy uses, and no others."""
+    chosen = {"transport": answer.transport} if answer.transport else {}
+    fields = {"strategy": answer.strategy, **chosen, **dataclasses.asdict(answer)}
     return json.dumps({key: str(value) if isinstance(value, Enum) else value for key, value in fields.items()}, indent=2)
 
 

@@ -6,7 +6,7 @@ import ctypes
 import os
 from collections.abc import Iterable
 from types import TracebackType
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 from .c_values import answer_of, platform_struct, problem_struct, question_struct
 from .errors import ArgumentError
@@ -103,25 +103,50 @@ class Database:
         exclusive: bool = False,
     ) -> str:
         """Describes the answer of query to the same question in some lines of text."""
+        return self._text(
+            self._library.ovt_explain_for, problem, launch, strategies, free_sms, exclusive
+        )
+
+    def recipe(
+        self,
+        problem: Problem,
+        launch: Launch = Launch.GRAPH,
+        *,
+        strategies: Optional[Iterable[Strategy]] = None,
+        free_sms: int = 0,
+        exclusive: bool = False,
+    ) -> str:
+        """How to run the weight of a problem with any number of rows up to problem.m: the text of a
+        recipe (docs/query.md, "Recipes"), from which run.World.family makes a family of plans. The
+        other arguments are those of query. Takes up to a second."""
+        return self._text(
+            self._library.ovt_query_recipe, problem, launch, strategies, free_sms, exclusive
+        )
+
+    def _text(
+        self,
+        function: Any,
+        problem: Problem,
+        launch: Launch,
+        strategies: Optional[Iterable[Strategy]],
+        free_sms: int,
+        exclusive: bool,
+    ) -> str:
+        """The text that a function of the library writes about a question."""
         handle = self._open_handle()
         asked = problem_struct(problem)
         question = question_struct(launch, strategies, free_sms, exclusive)
-        capacity = 1024
+        capacity = 16384
         length = ctypes.c_size_t()
-        # If another thread reloads, the text may be longer in the next call: repeat until it fits.
+        # The text may be longer than this, or longer in the next call, if another thread reloads.
         while True:
             text = ctypes.create_string_buffer(capacity)
-            check(
-                self._library.ovt_explain_for(
-                    handle.pointer,
-                    asked,
-                    question,
-                    text,
-                    capacity,
-                    ctypes.byref(length),
-                )
+            status = function(
+                handle.pointer, asked, question, text, capacity, ctypes.byref(length)
             )
-            if length.value < capacity:
+            if status == 0 or length.value < capacity:
+                check(status)
+            if status == 0 and length.value < capacity:
                 return text.value.decode(errors="replace")
             capacity = length.value + 1
 

@@ -108,6 +108,10 @@ def _signatures() -> Signatures:
             ],
         ),
         "ovt_query_for": (c_int32, [c_void_p, problem, question, ctypes.POINTER(CAnswer)]),
+        "ovt_query_recipe": (
+            c_int32,
+            [c_void_p, problem, question, c_char_p, c_size_t, ctypes.POINTER(c_size_t)],
+        ),
         "ovt_explain_for": (
             c_int32,
             [c_void_p, problem, question, c_char_p, c_size_t, ctypes.POINTER(c_size_t)],

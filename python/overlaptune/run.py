@@ -65,9 +65,13 @@ class Sizes:
 
 
 def sizes(problem: Problem, config: Union[Answer, str]) -> Sizes:
-    """Of a plan with the config of an answer, or of a line (docs/query.md)."""
+    """The sizes of a plan with the config of an answer, or of a line (docs/query.md)."""
     struct = CSizes(size=ctypes.sizeof(CSizes))
     check(load().ovt_plan_sizes(problem_struct(problem), config_line(config), struct))
+    return _sizes_of(struct)
+
+
+def _sizes_of(struct: CSizes) -> Sizes:
     return Sizes(
         a_bytes=struct.a_bytes,
         b_bytes=struct.b_bytes,
@@ -75,6 +79,83 @@ def sizes(problem: Problem, config: Union[Answer, str]) -> Sizes:
         shared_bytes=struct.shared_bytes,
         temporary_bytes=struct.temporary_bytes,
     )
+
+
+def recipe_of(problem: Problem, config: Union[Answer, str], most_rows: int) -> str:
+    """The recipe of one config, which is scaled from the rows of the problem to any number up to
+    `most_rows`. Database.recipe has better ones."""
+    length = ctypes.c_size_t()
+    capacity = 2 * CONFIG_SIZE
+    while True:
+        text = ctypes.create_string_buffer(capacity)
+        status = load().ovt_recipe_of(
+            problem_struct(problem),
+            config_line(config),
+            most_rows,
+            text,
+            capacity,
+            ctypes.byref(length),
+        )
+        if length.value < capacity:
+            check(status)
+            return text.value.decode()
+        capacity = length.value + 1
+
+
+def recipe_config(recipe: str, rows: int) -> str:
+    """The config that a recipe has for a number of rows. Raises ArgumentError for rows that it does
+    not serve."""
+    line = ctypes.create_string_buffer(CONFIG_SIZE)
+    text = text_bytes("recipe", recipe)
+    check(load().ovt_recipe_config(text, rows, line, ctypes.sizeof(line)))
+    return line.value.decode()
+
+
+def recipe_sizes(recipe: str, most_rows: int) -> Sizes:
+    """The sizes of a family for up to this many rows; the operands are those of the most."""
+    struct = CSizes(size=ctypes.sizeof(CSizes))
+    check(load().ovt_recipe_sizes(text_bytes("recipe", recipe), most_rows, struct))
+    return _sizes_of(struct)
+
+
+class Family:
+    """One weight with its recipe, ready to run with any number of rows up to `most_rows`. It ends with
+    `close`, or with the process. All ranks run it with the same rows in the same order, which nothing
+    checks."""
+
+    def __init__(self, world: ctypes.c_void_p, recipe: str, most_rows: int) -> None:
+        self.recipe, self.most_rows = recipe, most_rows
+        self._pointer: Optional[ctypes.c_void_p] = None
+        pointer = ctypes.c_void_p()
+        text = text_bytes("recipe", recipe)
+        check(load().ovt_family_create(world, text, most_rows, ctypes.byref(pointer)))
+        self._pointer = pointer
+        self._run = load().ovt_family_run
+
+    def run(self, rows: int, a: int, b: int, c: int, stream: int) -> None:
+        """Enqueues C = A * B^T and its collective on a CUDA stream, for a number of rows (m)."""
+        check(self._run(self._open_pointer(), rows, a, b, c, stream))
+
+    def config(self, rows: int) -> str:
+        """The config that runs with this number of rows."""
+        return recipe_config(self.recipe, rows)
+
+    def buffers(self, rows: int) -> tuple[Optional[int], Optional[int]]:
+        """As Plan.buffers, for a number of rows."""
+        struct = CBuffers(size=ctypes.sizeof(CBuffers))
+        check(load().ovt_family_buffers(self._open_pointer(), rows, struct))
+        return struct.a, struct.c
+
+    def close(self) -> None:
+        """Destroys the family; closing again is allowed."""
+        if self._pointer is not None:
+            load().ovt_family_destroy(self._pointer)
+            self._pointer = None
+
+    def _open_pointer(self) -> ctypes.c_void_p:
+        if self._pointer is None:
+            raise ArgumentError("the family is closed; make another one")
+        return self._pointer
 
 
 class Plan:
@@ -173,6 +254,10 @@ class World:
 
     def plan(self, problem: Problem, config: Union[Answer, str]) -> Plan:
         return Plan(self._open_pointer(), problem, config)
+
+    def family(self, recipe: str, most_rows: int) -> Family:
+        """The family of a recipe. Reserve what recipe_sizes says before. Collective."""
+        return Family(self._open_pointer(), recipe, most_rows)
 
     def abort(self) -> None:
         """Ends all waits of the world for other ranks, here only. Any thread may call it, also while

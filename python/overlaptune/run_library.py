@@ -60,6 +60,16 @@ def _signatures() -> Signatures:
         "ovt_plan_buffers": (c_int32, [c_void_p, POINTER(CBuffers)]),
         "ovt_plan_run": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
         "ovt_plan_destroy": (None, [c_void_p]),
+        "ovt_recipe_of": (
+            c_int32,
+            [problem, c_char_p, c_int64, c_char_p, c_size_t, POINTER(c_size_t)],
+        ),
+        "ovt_recipe_config": (c_int32, [c_char_p, c_int64, c_char_p, c_size_t]),
+        "ovt_recipe_sizes": (c_int32, [c_char_p, c_int64, POINTER(CSizes)]),
+        "ovt_family_create": (c_int32, [c_void_p, c_char_p, c_int64, POINTER(c_void_p)]),
+        "ovt_family_run": (c_int32, [c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_void_p]),
+        "ovt_family_buffers": (c_int32, [c_void_p, c_int64, POINTER(CBuffers)]),
+        "ovt_family_destroy": (None, [c_void_p]),
     }
 
 

@@ -19,6 +19,7 @@ class Op(_Named):
     GEMM_REDUCE_SCATTER = 1
     ALL_GATHER_GEMM = 2
     GEMM_ALL_TO_ALL = 3
+    ALL_TO_ALL_GEMM = 4
 
 
 class Dtype(_Named):
@@ -50,7 +51,8 @@ Transport = str
 class Problem:
     """One matrix product and its collective: A is m x k, B is n x k, C = A * B^T is m x n.
 
-    m, n and k are what one rank computes. n and k are multiples of 8; in all but GEMM_ALL_REDUCE m
+    m, n and k are what one rank computes. ALL_TO_ALL_GEMM sends row block j of A to rank j before the
+    product; GEMM_ALL_TO_ALL sends row block j of C after it. n and k are multiples of 8; in all but GEMM_ALL_REDUCE m
     is a multiple of ranks. A query for a problem that breaks a rule raises ArgumentError.
     """
 

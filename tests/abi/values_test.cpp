@@ -1,11 +1,11 @@
-#include "abi/values.hpp"
+#include "core/abi/values.hpp"
 
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/tiling.hpp"
+#include "core/config/tiling.hpp"
 #include "tests/core/config_cases.hpp"
 
 namespace overlaptune::c {
@@ -41,10 +41,10 @@ TEST(ValuesTest, WhatIsLegalIsTakenAndNothingElse) {
 }
 
 TEST(ValuesTest, TheLongestConfigHasALineThatFits) {
-  // As many groups as a plan may have, of which each has as many digits as their sum allows.
+  // The most groups that a plan may have, each with as many digits as their sum allows.
   const std::int64_t most = kMostTiles / kMostRegions;
   Signaled longest{.tile = {65536, 65536, 65536, 64, 2},
-                   .raster = 1 << 30,
+                   .swizzle = 1 << 30,
                    .comm_ctas = 65535,
                    .transport = kSymmetricThenRing,
                    .wait = Wait::kernel};

@@ -17,7 +17,7 @@
 
 #include "held_out.hpp"
 #include "machine/catalogue.hpp"
-#include "reports/evaluation.hpp"
+#include "reports/quality/evaluation.hpp"
 #include "reports/snapshot.hpp"
 #include "tuner/tuner.hpp"
 

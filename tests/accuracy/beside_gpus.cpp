@@ -1,6 +1,7 @@
 // Holds simulated machines beside the GPUs that their profiles were made from. Each simulated
 // machine tunes the problems that were tuned on the GPUs. Prints, as Markdown, the winners and
-// speedups of both, and the errors and regrets of one model, which is fitted to the probes of each.
+// speedups of both, the errors and regrets of one model, which is fitted to the probes of each, and
+// how far simulated times of the configs are from those of the GPUs.
 
 #include <cmath>
 #include <cstdio>
@@ -18,7 +19,9 @@
 #include "machine/catalogue.hpp"
 #include "model/model.hpp"
 #include "reports/winners.hpp"
+#include "same_configs.hpp"
 #include "tests/db/samples.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tuner/tuner.hpp"
 
 namespace overlaptune {
@@ -26,7 +29,7 @@ namespace {
 
 constexpr std::size_t kShortlist = 5;
 
-/// What was tuned on one platform.
+/// The results of tuning on one platform.
 struct Tuned {
   Platform platform{};
   std::vector<Measurement> measurements{};
@@ -53,27 +56,28 @@ Tuned tuned_of(const Store& store, const std::string& name) {
 Tuned on_gpus(const std::filesystem::path& exported, const std::string& name) {
   std::ifstream file(exported);
   if (!file) throw Failure(ErrorKind::bad_input, exported.string() + ": cannot be read");
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   Store store(folder / "gpus.db", Access::create);
   if (const auto read = import_json(store, file); !read) throw Failure(read.error());
   return tuned_of(store, name);
 }
 
-Tuned simulated(const std::string& name, const std::vector<Problem>& problems, std::uint64_t seed) {
-  const auto machine = value_or_throw(open_machine("sim:" + name, {.seed = seed}));
-  const samples::Folder folder;
+Tuned simulated(Machine& machine, const std::vector<Problem>& problems, std::uint64_t seed) {
+  const TemporaryFolder folder;
   Store store(folder / "simulated.db", Access::create);
   TuneOptions options{.top_k = 8, .explore = 5};  // as on the GPUs
   options.provenance.seed = seed;
-  value_or_throw(tune(*machine, store, problems, options,
+  value_or_throw(tune(machine, store, problems, options,
                       [](std::size_t, std::size_t, std::string_view) { return true; }));
-  return tuned_of(store, name);
+  return tuned_of(store, machine.platform().name);
 }
 
 /// Errors and regrets, as fractions.
 struct Quality {
   std::vector<double> all{};       ///< errors of every candidate but `sequential`
   std::vector<double> proposed{};  ///< errors of `signaled` candidates that the model had proposed
+  std::vector<double> waiting{};
+  std::vector<double> peer_store{};
   std::vector<double> sequential{};
   std::vector<double> first{};  ///< regrets of the best by prediction among what was measured
   std::vector<double> five{};   ///< regrets of the best of five by prediction
@@ -100,6 +104,8 @@ Quality judged(const Tuned& tuned) {
       continue;
     }
     quality.all.push_back(error);
+    if (strategy_of(each.config) == strategy_of<Waiting>()) quality.waiting.push_back(error);
+    if (strategy_of(each.config) == strategy_of<PeerStore>()) quality.peer_store.push_back(error);
     if (strategy_of(each.config) == strategy_of<Signaled>() && each.origin == Origin::shortlist) {
       quality.proposed.push_back(error);
     }
@@ -154,12 +160,13 @@ std::string kinds(const Tuned& tuned) {
   return text;
 }
 
+/// Zero where no problem has this op.
 double mean_speedup(const Tuned& tuned, Op op) {
   std::vector<double> speedups;
   for (const Winner& winner : tuned.winners) {
     if (winner.candidate.problem.op == op) speedups.push_back(*speedup(winner));
   }
-  return geometric_mean(speedups);
+  return speedups.empty() ? 0 : geometric_mean(speedups);
 }
 
 /// A column for each machine: the GPUs, and the simulated one if it is there.
@@ -173,15 +180,22 @@ void print_summary(const std::vector<Tuned>& machines) {
   row("", [&](std::size_t i) { return machines[i].platform.machine; });
   row("---", [](std::size_t) { return std::string("--:"); });
   row("winners", [&](std::size_t i) { return kinds(machines[i]); });
-  for (const Op op : {Op::gemm_all_reduce, Op::gemm_reduce_scatter, Op::gemm_all_to_all}) {
-    row(fmt::format("speedup, {}", to_string(op)),
-        [&](std::size_t i) { return fmt::format("{:.3f}", mean_speedup(machines[i], op)); });
+  for (const Named<Op>& op : NamesOf<Op>::all) {
+    row(fmt::format("speedup, {}", op.name), [&](std::size_t i) {
+      const double speedup = mean_speedup(machines[i], op.value);
+      return speedup > 0 ? fmt::format("{:.3f}", speedup) : "–";
+    });
   }
   const auto percent = [&](const char* name, std::vector<double> Quality::*part) {
-    row(name, [&](std::size_t i) { return fmt::format("{:.2f}", 100 * mean(qualities[i].*part)); });
+    row(name, [&](std::size_t i) {
+      const std::vector<double>& errors = qualities[i].*part;
+      return errors.empty() ? "–" : fmt::format("{:.2f}", 100 * mean(errors));
+    });
   };
   percent("error of all, %", &Quality::all);
   percent("error of proposed `signaled`, %", &Quality::proposed);
+  percent("error of `waiting`, %", &Quality::waiting);
+  percent("error of `peer_store`, %", &Quality::peer_store);
   percent("error of `sequential`, %", &Quality::sequential);
   percent("regret of the first choice, %", &Quality::first);
   percent("regret of five, %", &Quality::five);
@@ -190,24 +204,33 @@ void print_summary(const std::vector<Tuned>& machines) {
 int run(int argc, char** argv) {
   std::string name;
   std::string exported;
-  std::uint64_t seed = 1;
+  std::string gpus;
+  MachineOptions options{.seed = 1};
   bool only_summary = false;
   bool only_gpus = false;
-  CLI::App app{"Holds a simulated machine beside the GPUs of the same name."};
-  app.add_option("name", name, "the profile, and the platform in the database")->required();
+  bool only_configs = false;
+  CLI::App app{"Holds a simulated machine beside GPUs."};
+  app.add_option("name", name, "the profile")->required();
+  app.add_option("--gpus", gpus, "the platform in the database, if it has another name");
   app.add_option("database", exported, "export of a database, as JSON")->required();
-  app.add_option("--seed", seed);
+  app.add_option("--seed", options.seed);
+  app.add_option("--profile", options.profiles, "more profiles");
   app.add_flag("--summary", only_summary, "without the winner of each problem");
   app.add_flag("--only-gpus", only_gpus, "judge the database alone; simulate nothing");
+  app.add_flag("--only-configs", only_configs, "run the configs of the database; tune nothing");
   CLI11_PARSE(app, argc, argv);
-  const Tuned real = on_gpus(exported, name);
+  const Tuned real = on_gpus(exported, gpus.empty() ? name : gpus);
   if (only_gpus) {
     print_summary({real});
     return 0;
   }
+  const auto machine = value_or_throw(open_machine("sim:" + name, options));
+  print_simulated_errors(simulated_errors(*machine, real.candidates));
+  if (only_configs) return 0;
+  fmt::print("\n");
   std::vector<Problem> problems;
   for (const Winner& winner : real.winners) problems.push_back(winner.candidate.problem);
-  const Tuned other = simulated(name, problems, seed);
+  const Tuned other = simulated(*machine, problems, options.seed);
   if (!only_summary) {
     print_winners(real, other);
     fmt::print("\n");

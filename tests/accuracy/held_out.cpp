@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/hash.hpp"
+#include "core/base/hash.hpp"
 
 namespace overlaptune {
 namespace {

@@ -13,7 +13,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "abi/values.hpp"
+#include "core/abi/values.hpp"
 #include "core/statistics.hpp"
 #include "db/store.hpp"
 #include "fitted.hpp"
@@ -21,6 +21,7 @@
 #include "machine/catalogue.hpp"
 #include "model/search.hpp"
 #include "tests/db/samples.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
@@ -124,7 +125,7 @@ Result judge(const std::string& profile, int count, const Arguments& arguments) 
                         ->platform()
                         .gpu_count;
   FittedMachine fitted = fit_simulated(profile, ranks, arguments.seed);
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   store_probes(folder / "probed.db", fitted);
   const ovt_platform platform = ovt::stored_platform(fitted.machine->platform().name);
   const ovt::Database database({folder / "probed.db"}, &platform);

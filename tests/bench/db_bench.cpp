@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "db/impl.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
@@ -24,15 +25,12 @@ Problem problem(int index) {
 class Sample {
  public:
   explicit Sample(int candidates) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "db_bench-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    folder_ = pattern;
     Store store(file(), Access::create);
     platform_ = store.add_platform({.machine = "sim", .name = "bench"});
     const auto run = store.begin_tuning_run(platform_, "bench", {});
     Winner winner;
     winner.candidate.config = Signaled{.tile = {128, 256, 64, 4, 2},
-                                       .raster = 8,
+                                       .swizzle = 8,
                                        .comm_ctas = 16,
                                        .wave_groups = {928, 928, 464, 96}};
     winner.candidate.measured = Summary{us(812.5), us(801.25), us(830.75), 9};
@@ -54,18 +52,12 @@ class Sample {
           db::kOutcomeColumns, candidates / kWinners - 1));
     });
   }
-  ~Sample() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  Sample(const Sample&) = delete;
-  Sample& operator=(const Sample&) = delete;
 
   [[nodiscard]] std::filesystem::path file() const { return folder_ / "sample.db"; }
   [[nodiscard]] PlatformId platform() const { return platform_; }
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
   PlatformId platform_ = 0;
 };
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "kernels/support.hpp"
-#include "run/generated_gemm.hpp"
+#include "run/gemm/generated_gemm.hpp"
 
 namespace overlaptune::run {
 
@@ -29,7 +29,7 @@ double time_of(cudaStream_t stream, const Enqueue& enqueue) {
   return 1e3 * static_cast<double>(ms) / kLaunches;
 }
 
-/// The same of a GEMM's launches, which take turns.
+/// Microseconds of one launch of a GEMM: the mean of several `launches`, which take turns.
 inline double time_of(cudaStream_t stream, const GeneratedGemm& gemm,
                       std::span<const GeneratedLaunch> launches) {
   return time_of(stream,

@@ -6,6 +6,7 @@
 
 #include "fitted.hpp"
 #include "held_out.hpp"
+#include "model/recipes.hpp"
 #include "model/search.hpp"
 
 namespace overlaptune {
@@ -39,6 +40,31 @@ BENCHMARK_CAPTURE(search_space, full_16384x8192x3584_reduce_scatter, Space::full
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(search_space, subset_16384x8192x3584_reduce_scatter, Space::subset)
     ->Unit(benchmark::kMillisecond);
+
+constexpr Weight kWeight{Op::gemm_reduce_scatter, 8192, 3584, Elements::bf16, 8};
+
+void make_recipe(benchmark::State& state) {
+  const LearnedModel model(fit_simulated("h200-nvlink-x8", 8).model);
+  for (auto _ : state) {
+    auto recipe = make_recipe(model, kWeight, {});
+    benchmark::DoNotOptimize(recipe);
+  }
+}
+BENCHMARK(make_recipe)->Unit(benchmark::kMillisecond);
+
+/// The config and the work of ever other rows, as a family of plans makes them.
+void recipe_config(benchmark::State& state) {
+  const LearnedModel model(fit_simulated("h200-nvlink-x8", 8).model);
+  const Recipe recipe = value_or_throw(make_recipe(model, kWeight, {}));
+  std::int64_t rows = 0;
+  for (auto _ : state) {
+    rows = (rows + 8 * 1009) % recipe.most_rows();
+    auto config = value_or_throw(config_for(recipe, rows + 8));
+    auto work = Work::make(problem_of(kWeight, rows + 8), std::move(config));
+    benchmark::DoNotOptimize(work);
+  }
+}
+BENCHMARK(recipe_config)->Unit(benchmark::kMicrosecond);
 
 /// Long contexts. The argument is the number of rows, in units of 1024.
 void search_long(benchmark::State& state, Op op, Space space) {

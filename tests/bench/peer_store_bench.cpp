@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "core/statistics.hpp"
-#include "run/stored_tiles.hpp"
-#include "run/waits.hpp"
+#include "run/waits/waits.hpp"
+#include "strategies/peer_store/run_stored_tiles.hpp"
 #include "tests/bench/gpu_bench.hpp"
 
 namespace overlaptune::run {
@@ -33,21 +33,21 @@ std::vector<Cut> cuts_of(const TileOrder& order, int sms, int waves) {
 
 class Bench {
  public:
-  Bench(GeneratedGemms& gemms, const Problem& problem, const Tile& tile, int raster, int waves,
+  Bench(GeneratedGemms& gemms, const Problem& problem, const Tile& tile, int swizzle, int waves,
         int sms)
       : a_(device_memory(bytes_of_elements(problem.m * problem.k))),
         b_(device_memory(bytes_of_elements(problem.n * problem.k))),
         c_(device_memory(bytes_of_elements(problem.m * problem.n))),
         there_(device_memory(bytes_of_elements(problem.m * problem.n))),
-        words_(device_memory(kRanks * sizeof(kernels::RankWords))) {
+        words_(device_memory(kRanks * sizeof(kernels::RankFlags))) {
     OVT_CHECK(kernels::fill_normal(stream_.get(), a_.get(), Dtype::bf16, problem.m * problem.k, 1));
     OVT_CHECK(kernels::fill_normal(stream_.get(), b_.get(), Dtype::bf16, problem.n * problem.k, 2));
     // The other rank is always ready.
-    OVT_CHECK(cudaMemset(words_.get(), 0, kRanks * sizeof(kernels::RankWords)));
-    auto* const words = static_cast<kernels::RankWords*>(words_.get());
+    OVT_CHECK(cudaMemset(words_.get(), 0, kRanks * sizeof(kernels::RankFlags)));
+    auto* const words = static_cast<kernels::RankFlags*>(words_.get());
     OVT_CHECK(cudaMemset(&words->ready[1], 0x3f, sizeof words->ready[1]));
 
-    const TileOrder order = tile_order(problem, tile, raster);
+    const TileOrder order = tile_order(problem, tile, swizzle);
     const std::vector<Cut> cuts = cuts_of(order, sms, waves);
     const StoreOrder stored = store_order(problem, order, cuts);
     slots_ = device_memory(static_cast<std::size_t>(2 * bytes_of_slots(problem, stored) + 16));
@@ -65,14 +65,14 @@ class Bench {
                   storing_->signals_a_tile());
     for (GeneratedStores::Group& group : operands.stores->groups) group.arrivals = 0;
     operands.stores->done = 0;
-    operands.meeting = {.ranks = kRanks, .control = waits_.control(), .words = {words, words + 1}};
-    operands.meets = true;
+    operands.barrier = {.ranks = kRanks, .control = waits_.control(), .flags = {words, words + 1}};
+    operands.has_barrier = true;
     storing_launch_ = storing_->prepare(order, {.sms = sms}, operands, nullptr);
     const TileOrder together{.block_rows = problem.m,
                              .n = problem.n,
                              .block_m = tile.block_m,
                              .block_n = tile.block_n,
-                             .raster = raster};
+                             .swizzle = swizzle};
     operands.stores.reset();
     operands.segments = {
         {.region = {.end = together.tiles(), .rows = problem.m, .columns = problem.n},

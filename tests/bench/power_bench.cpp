@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "run/gemm.hpp"
-#include "run/inventory.hpp"
-#include "run/nvml.hpp"
+#include "run/gemm/gemm.hpp"
+#include "run/host/inventory.hpp"
+#include "run/host/nvml.hpp"
 #include "tests/bench/gpu_bench.hpp"
 
 namespace overlaptune::run {

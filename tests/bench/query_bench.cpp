@@ -12,6 +12,7 @@
 #include "held_out.hpp"
 #include "model/search.hpp"
 #include "tests/query/stored.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
@@ -22,7 +23,7 @@ constexpr const char* kSimulated = "h200-nvlink-x8";
 
 /// 10,000 winners of a real platform, and a simulated one that was probed.
 const std::filesystem::path& sample() {
-  static const samples::Folder folder;
+  static const TemporaryFolder folder;
   static const std::filesystem::path file = [] {
     auto made = folder / "sample.db";
     Store store(made, Access::create);
@@ -126,7 +127,7 @@ BENCHMARK(predicted_uncached)->Unit(benchmark::kMicrosecond);
 
 /// The simulated platform, probed and tuned: 2,000 candidates of 200 problems.
 const std::filesystem::path& tuned_sample() {
-  static const samples::Folder folder;
+  static const TemporaryFolder folder;
   static const std::filesystem::path file = [] {
     auto made = folder / "tuned.db";
     Store store(made, Access::create);

@@ -1,4 +1,4 @@
-// What mixed degrees gain on lengths like Wikipedia's, with the published coefficients of FlexSP.
+// Gains of mixed degrees on lengths like Wikipedia's, with the published coefficients of FlexSP.
 // Prints a table in Markdown (docs/sequences.md).
 
 #include <cstdlib>
@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "planner/lengths.hpp"
-#include "planner/published_costs.hpp"
-#include "planner/study.hpp"
-#include "tests/planner/wikipedia_lengths.hpp"
+#include "planning/sequences/lengths.hpp"
+#include "planning/sequences/published_costs.hpp"
+#include "planning/sequences/study.hpp"
+#include "tests/planning/sequences/wikipedia_lengths.hpp"
 
 namespace overlaptune {
 namespace {

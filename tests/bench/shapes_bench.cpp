@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "core/statistics.hpp"
-#include "run/gemm.hpp"
+#include "run/gemm/gemm.hpp"
 #include "tests/bench/gpu_bench.hpp"
 
 namespace overlaptune::run {

@@ -1,5 +1,5 @@
 // Measures the cost of signals, and of the tile order that groups need, for a generated GEMM: the
-// same tile runs plain (no signal, the best raster) and in four groups that signal, in turn. Needs
+// same tile runs plain (no signal, the best swizzle) and in four groups that signal, in turn. Needs
 // a GPU from Ampere on.
 
 #include <algorithm>
@@ -79,27 +79,27 @@ double cost_of(GeneratedGemms& gemms, std::int64_t m, std::int64_t k, int blocks
   };
   const GeneratedGemm& one = *kernel_for(1);
   const GeneratedGemm& several = *kernel_for(kGroups);
-  // The fastest raster of each kind, among those with enough swizzle groups.
+  // The fastest swizzle of each kind, among those with enough swizzle groups.
   struct Best {
     GeneratedLaunch launch{};
-    int raster = 0;
+    int swizzle = 0;
     double time = std::numeric_limits<double>::infinity();
   };
   const auto fastest = [&](const GeneratedGemm& gemm, int of_blocks, int least_swizzle_groups,
                            const auto& prepared) {
     Best best;
-    for (const int raster : {1, 2, 4, 8, 16}) {
+    for (const int swizzle : {1, 2, 4, 8, 16}) {
       const TileOrder order{.block_rows = m / of_blocks,
                             .n = kColumns,
                             .blocks = of_blocks,
                             .block_m = tile.block_m,
                             .block_n = tile.block_n,
-                            .raster = raster};
+                            .swizzle = swizzle};
       if (order.swizzle_groups() < least_swizzle_groups) break;
       GeneratedLaunch launch = prepared(gemm, order, k, sms, memory);
       static_cast<void>(time_of(stream.get(), gemm, {&launch, 1}));
       const double time = time_of(stream.get(), gemm, {&launch, 1});
-      if (time < best.time) best = {std::move(launch), raster, time};
+      if (time < best.time) best = {std::move(launch), swizzle, time};
     }
     return best;
   };
@@ -111,14 +111,14 @@ double cost_of(GeneratedGemms& gemms, std::int64_t m, std::int64_t k, int blocks
     ratios.push_back(time_of(stream.get(), several, {&groups.launch, 1}) / before);
   }
   const double ratio = quantile(ratios, 0.5);
-  fmt::print("| {:>5} | {:>4} | {:>6} | {:>2} | {:>8.1f} | {:.3f} |\n", m, k, blocks, groups.raster,
-             alone.time, ratio);
+  fmt::print("| {:>5} | {:>4} | {:>6} | {:>2} | {:>8.1f} | {:.3f} |\n", m, k, blocks,
+             groups.swizzle, alone.time, ratio);
   return ratio;
 }
 
 void measure(const cudaDeviceProp& properties) {
   fmt::print("{}, bf16, N = 8192\n\n", properties.name);
-  fmt::print("| M | K | row blocks | raster | plain us | in 4 groups that signal, over plain |\n");
+  fmt::print("| M | K | row blocks | swizzle | plain us | in 4 groups that signal, over plain |\n");
   fmt::print("|--:|--:|--:|--:|--:|--:|\n");
   GeneratedGemms gemms;
   double logs = 0;

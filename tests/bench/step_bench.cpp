@@ -2,8 +2,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "planner/step_plan.hpp"
-#include "tests/planner/simple_steps.hpp"
+#include "planning/schedules/step_plan.hpp"
+#include "tests/planning/schedules/simple_steps.hpp"
 
 namespace overlaptune {
 namespace {

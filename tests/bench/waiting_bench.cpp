@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "core/arrivals.hpp"
 #include "core/statistics.hpp"
-#include "run/stream_wait.hpp"
-#include "run/waits.hpp"
+#include "run/streams/stream_wait.hpp"
+#include "run/waits/waits.hpp"
+#include "strategies/waiting/arrivals.hpp"
 #include "tests/bench/gpu_bench.hpp"
 
 namespace overlaptune::run {
@@ -28,14 +28,14 @@ HostMemory host_memory(std::size_t bytes) {
 /// A GEMM of four row blocks, of which the first is there, and the others come in `pieces` each.
 class Bench {
  public:
-  Bench(GeneratedGemms& gemms, const Problem& problem, const Tile& tile, int raster, int pieces,
+  Bench(GeneratedGemms& gemms, const Problem& problem, const Tile& tile, int swizzle, int pieces,
         int sms)
       : problem_(problem),
         a_(device_memory(bytes_of_elements(problem.m * problem.k))),
         b_(device_memory(bytes_of_elements(problem.n * problem.k))),
         c_(device_memory(bytes_of_elements(problem.m * problem.n))),
         host_(host_memory(bytes_of_elements(problem.m * problem.k))),
-        order_(arrival_order(problem, tile, raster)) {
+        order_(arrival_order(problem, tile, swizzle)) {
     OVT_CHECK(kernels::fill_normal(stream_.get(), a_.get(), Dtype::bf16, problem.m * problem.k, 1));
     OVT_CHECK(kernels::fill_normal(stream_.get(), b_.get(), Dtype::bf16, problem.n * problem.k, 2));
     OVT_CHECK(cudaMemcpyAsync(host_.get(), a_.get(), bytes_of_elements(problem.m * problem.k),
@@ -49,12 +49,12 @@ class Bench {
       }
     }
     flags_ = device_memory(cuts_.size() * sizeof(std::uint32_t));
-    const TileOrder tiles = tile_order(problem, tile, raster);
+    const TileOrder tiles = tile_order(problem, tile, swizzle);
     const TileOrder together{.block_rows = problem.m,
                              .n = problem.n,
                              .block_m = tile.block_m,
                              .block_n = tile.block_n,
-                             .raster = raster};
+                             .swizzle = swizzle};
     plain_ = value_or_throw(gemms.gemm({.tile = tile, .elements = Elements::bf16, .regions = 1}));
     waiting_ = value_or_throw(gemms.gemm({.tile = tile,
                                           .elements = Elements::bf16,
@@ -75,11 +75,11 @@ class Bench {
         .end = tiles.tiles(), .rows = tiles.block_rows, .columns = problem.n};
     operands.segments.front().block_stride = tiles.block_rows * problem.n;
     operands.rows = std::move(rows);
-    words_ = device_memory(sizeof(kernels::RankWords));
-    OVT_CHECK(cudaMemset(words_.get(), 0, sizeof(kernels::RankWords)));
-    operands.meeting = {.ranks = 1,
+    words_ = device_memory(sizeof(kernels::RankFlags));
+    OVT_CHECK(cudaMemset(words_.get(), 0, sizeof(kernels::RankFlags)));
+    operands.barrier = {.ranks = 1,
                         .control = waits_.control(),
-                        .words = {static_cast<kernels::RankWords*>(words_.get())}};
+                        .flags = {static_cast<kernels::RankFlags*>(words_.get())}};
     waiting_launch_ = waiting_->prepare(tiles, {.sms = sms}, operands, nullptr);
     for (GeneratedRows::Arrival& arrival : operands.rows->arrivals) arrival.counter = nullptr;
     no_flags_launch_ = waiting_->prepare(tiles, {.sms = sms}, operands, nullptr);
@@ -91,7 +91,7 @@ class Bench {
     raise_all();
     return time_of(stream_.get(), *waiting_, {&waiting_launch_, 1});
   }
-  /// The same kernel, where no flag is polled.
+  /// The waiting kernel, where no flag is polled.
   [[nodiscard]] double no_flags() {
     return time_of(stream_.get(), *waiting_, {&no_flags_launch_, 1});
   }
@@ -152,9 +152,9 @@ class Bench {
 
 /// Medians of interleaved rounds: plain, waiting, copies, both.
 void measure_shape(GeneratedGemms& gemms, std::int64_t m, std::int64_t n, std::int64_t k,
-                   const Tile& tile, int raster, int sms) {
+                   const Tile& tile, int swizzle, int sms) {
   const Problem problem{.op = Op::all_gather_gemm, .m = m, .n = n, .k = k, .ranks = 4};
-  Bench bench(gemms, problem, tile, raster, 2, sms);
+  Bench bench(gemms, problem, tile, swizzle, 2, sms);
   std::vector<double> plain;
   std::vector<double> no_flags;
   std::vector<double> waiting;
@@ -177,7 +177,7 @@ void measure_shape(GeneratedGemms& gemms, std::int64_t m, std::int64_t n, std::i
   fmt::print(
       "| {:>5} | {:>5} | {:>5} | {:>10} | {} | {:>7.1f} | {:.4f} | {:.4f} | {:>7.1f} | {:>7.1f} | "
       "{:.3f} |\n",
-      m, n, k, to_string(tile), raster, quantile(plain, 0.5), quantile(no_flags, 0.5),
+      m, n, k, to_string(tile), swizzle, quantile(plain, 0.5), quantile(no_flags, 0.5),
       quantile(waiting, 0.5), quantile(copies, 0.5), quantile(both, 0.5),
       longer / quantile(both, 0.5));
 }
@@ -229,7 +229,7 @@ void measure(const cudaDeviceProp& properties) {
   const bool hopper = properties.major == 9;
   fmt::print("{}, bf16, 4 row blocks, 2 pieces each from the host\n\n", properties.name);
   fmt::print(
-      "| M | N | K | tile | raster | GEMM us | without flags, over it | with flags that are up, "
+      "| M | N | K | tile | swizzle | GEMM us | without flags, over it | with flags that are up, "
       "over it | copies us | both us | the longer over both |\n"
       "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
   const Tile wide = hopper ? Tile{128, 256, 64, 4, 1} : Tile{128, 128, 64, 3, 1};

@@ -1,4 +1,4 @@
-// What `advise` says of a whole model, beside the answers of `query` for its problems.
+// Answers of `advise` for a whole model, beside the answers of `query` for its problems.
 
 #include <cstdlib>
 #include <map>
@@ -163,7 +163,7 @@ TEST_F(Advise, the_way_to_experts_and_back_has_times_of_its_own) {
       tool::json(*folder, "query --db f.db --problem gemm_all_to_all:2048,1024,512:bf16:4");
   EXPECT_EQ(combine.at("sequential_us"), answer.at("baseline_us"));
   EXPECT_EQ(combine.at("overlapped_us"), answer.at("predicted_us"));
-  // What `sequential` adds to its GEMM is the all-to-all, which dispatch is alone.
+  // `sequential` adds an all-to-all to its GEMM: dispatch is that all-to-all alone.
   const double gemm = by_product(passes.at(1)).at("experts_down").at("sequential_us");
   EXPECT_NEAR(dispatch.at("sequential_us").get<double>() + gemm,
               combine.at("sequential_us").get<double>(),
@@ -208,7 +208,7 @@ TEST_F(Advise, rank_counts_without_probes_are_named_and_left_out) {
   for (const json& each : all.at("left_out")) reasons[each.at("tp")] = each.at("reason");
   EXPECT_EQ(reasons.size(), 2U);
   EXPECT_THAT(reasons[2], HasSubstr("no collective on 2 ranks is stored"));
-  EXPECT_THAT(reasons[8], HasSubstr("has 4 GPUs"));
+  EXPECT_THAT(reasons[8], HasSubstr("has 4 GPUs, and the rate between nodes was not probed"));
   const tool::Outcome none =
       tool::run(*folder, "advise --db f.db --model small.json --tokens 2k --tp 2");
   EXPECT_EQ(none.status, 2);

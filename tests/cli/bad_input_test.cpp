@@ -111,7 +111,7 @@ TEST(BadInput, import_of_a_database_names_merge) {
   expect_refused(folder, "db import --db new.db kept.db", 2, "`overlaptune db merge`");
 }
 
-/// As in `overlaptune report … | head`.
+/// A reader that ends early, as in `overlaptune report … | head`.
 TEST(BadInput, who_reads_no_further_is_not_told) {
   const Folder folder;
   const std::string err = (folder / "err").string();
@@ -219,7 +219,7 @@ TEST(BadInput, machines) {
 TEST(BadInput, a_field_of_a_profile_that_is_not_read_is_a_warning) {
   const Folder folder;
   std::string text = tool::content(std::string(OVERLAPTUNE_SOURCE_DIR) +
-                                   "/machine/sim/profiles/rtx4090-pcie-x4.json");
+                                   "/machine/simulator/profiles/rtx4090-pcie-x4.json");
   const std::string name = "\"rtx4090-pcie-x4\"";
   text.replace(text.find(name), name.size(), "\"mine\", \"pover\": 1");
   folder.write("mine.json", text);

@@ -60,7 +60,8 @@ TEST_F(Explain, what_is_said_against_the_best_adds_up) {
   for (const std::string problem :
        {"gemm_all_reduce:4k,4k,1k:bf16:4", "gemm_all_reduce:512,4k,1k:bf16:4",
         "gemm_all_reduce:16k,8k,4k:bf16:4", "gemm_reduce_scatter:4k,4k,1k:bf16:4",
-        "all_gather_gemm:2k,4k,4k:bf16:4", "gemm_all_to_all:8k,2k,2k:bf16:4"}) {
+        "all_gather_gemm:2k,4k,4k:bf16:4", "gemm_all_to_all:8k,2k,2k:bf16:4",
+        "all_to_all_gemm:8k,2k,2k:bf16:4"}) {
     const tool::Outcome outcome =
         tool::run(*folder, "query --explain --db f.db --problem " + problem);
     ASSERT_EQ(outcome.status, 0) << outcome.err;

@@ -1,4 +1,4 @@
-// What commands say about a model: what they assume, what they leave out, what they refuse.
+// Messages of commands about a model: what they assume, what they leave out, what they refuse.
 
 #include <filesystem>
 #include <set>
@@ -22,7 +22,7 @@ constexpr const char* kLlama = R"({"model_type": "llama", "hidden_size": 1024,
     "intermediate_size": 4096, "num_attention_heads": 8, "num_key_value_heads": 4,
     "num_hidden_layers": 3, "vocab_size": 1000, "torch_dtype": "bfloat16"})";
 
-/// The same sizes under a name that nobody knows, with a field that nobody knows.
+/// The sizes of `kLlama` under a name that nobody knows, with a field that nobody knows.
 constexpr const char* kUnknown = R"({"model_type": "my_model", "hidden_size": 1024,
     "intermediate_size": 4096, "num_attention_heads": 8, "num_key_value_heads": 4,
     "num_hidden_layers": 3, "vocab_size": 1000, "torch_dtype": "bfloat16",

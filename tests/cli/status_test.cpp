@@ -35,7 +35,7 @@ TEST_F(Status, says_what_answers_on_this_host) {
 TEST(StatusOfAnother, names_the_difference) {
   const Folder folder;
   const std::string text = tool::content(std::string(OVERLAPTUNE_SOURCE_DIR) +
-                                         "/machine/sim/profiles/rtx4090-pcie-x4.json");
+                                         "/machine/simulator/profiles/rtx4090-pcie-x4.json");
   json profile = json::parse(text);
   profile["name"] = "mine";
   folder.write("mine.json", profile.dump());
@@ -71,6 +71,32 @@ TEST(Help, commands_stand_in_groups) {
   EXPECT_EQ(group["whatif"], "Plan:");
   EXPECT_EQ(group["db"], "Keep:");
   EXPECT_EQ(group["status"], "Keep:");
+}
+
+TEST_F(Status, errors_of_a_file_of_flags_name_the_file_and_what_was_expected) {
+  const auto refused = [&](const char* text) {
+    folder->write("flags.toml", text);
+    const auto result = tool::run(*folder, "query --db f.db --config flags.toml");
+    EXPECT_EQ(result.status, 2);
+    EXPECT_THAT(result.err, HasSubstr("--config flags.toml: "));
+    EXPECT_THAT(result.err, Not(HasSubstr("INI")));
+    return result.err;
+  };
+  EXPECT_THAT(refused("[query]\nplatfrom = \"x\"\n"),
+              HasSubstr("[query]: platfrom: unknown flag; did you mean '--platform'?"));
+  EXPECT_THAT(refused("[querry]\njson = true\n"),
+              AllOf(HasSubstr("[querry]: expected a command: "), HasSubstr("mean 'query'?")));
+  EXPECT_THAT(refused("json = true\n"), HasSubstr("'json': expected a section, as [tune]"));
+  EXPECT_THAT(refused("no toml\n"), HasSubstr("'no toml': expected a section"));
+  EXPECT_THAT(refused("[query]\nhelp = true\n"), HasSubstr("query.help: not a flag that a file"));
+  const auto folder_given = tool::run(*folder, "query --db f.db --config .");
+  EXPECT_EQ(folder_given.status, 2);
+  EXPECT_THAT(folder_given.err, HasSubstr("--config .: cannot be read"));
+  folder->write("flags.toml", "[query]\njson = \"maybe\"\n");
+  EXPECT_THAT(tool::run(*folder, "query --db f.db --config flags.toml").err,
+              HasSubstr("--json: 'maybe': expected true or false"));
+  EXPECT_THAT(tool::run(*folder, "--verbose query --db f.db").err,
+              HasSubstr("--verbose: expected behind the command, as in query --verbose"));
 }
 
 TEST_F(Status, flags_come_from_a_file_and_the_command_line_goes_before) {

@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reports/text_table.hpp"
+#include "reports/table/text_table.hpp"
 #include "tests/cli/tuned.hpp"
 
 namespace overlaptune {

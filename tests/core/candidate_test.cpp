@@ -1,4 +1,4 @@
-#include "core/candidate.hpp"
+#include "core/config/candidate.hpp"
 
 #include <gtest/gtest.h>
 

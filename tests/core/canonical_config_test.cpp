@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/check.hpp"
-#include "core/config.hpp"
+#include "core/config/check.hpp"
+#include "core/config/config.hpp"
 
 namespace overlaptune {
 namespace {
@@ -44,15 +44,15 @@ class Draw {
         break;
       case strategy_of<Waiting>():
         return Waiting{.tile = tile(),
-                       .raster = number(1, 1 << 30),
+                       .swizzle = number(1, 1 << 30),
                        .transport = any<Transport>(),
                        .wave_groups = wave_groups()};
       case strategy_of<PeerStore>():
         return PeerStore{
-            .tile = tile(), .raster = number(1, 1 << 30), .wave_groups = wave_groups()};
+            .tile = tile(), .swizzle = number(1, 1 << 30), .wave_groups = wave_groups()};
     }
     return Signaled{.tile = tile(),
-                    .raster = number(1, 1 << 30),
+                    .swizzle = number(1, 1 << 30),
                     .comm_ctas = number(0, 65535),
                     .transport = any<GroupTransports>(),
                     .wait = any<Wait>(),
@@ -132,7 +132,7 @@ TEST(CanonicalConfig, another_line_is_refused_or_another_config) {
 
 TEST(CanonicalConfig, people_may_write_it_otherwise_and_a_database_may_not) {
   Config read;
-  const std::string good = "signaled tile=128x256x64 stages=4 cluster=2 raster=8 ctas=16 ";
+  const std::string good = "signaled tile=128x256x64 stages=4 cluster=2 swizzle=8 ctas=16 ";
   ASSERT_TRUE(read_canonical(good + "transport=ring groups=928,96", read));
   ASSERT_TRUE(read_canonical(good + "transport=ring wait=kernel groups=928,96", read));
   for (const std::string& line :
@@ -150,14 +150,14 @@ TEST(CanonicalConfig, people_may_write_it_otherwise_and_a_database_may_not) {
 
 TEST(CanonicalConfig, a_line_with_anything_else_is_none) {
   Config read;
-  const std::string tile = "signaled tile=128x256x64 stages=4 cluster=2 raster=8 ctas=16 ";
+  const std::string tile = "signaled tile=128x256x64 stages=4 cluster=2 swizzle=8 ctas=16 ";
   for (const std::string& line :
        {std::string(),
         std::string("sequential"),
         std::string(" ctas=0 transport=ring"),
         std::string("peer_store ctas=0 transport=ring"),
         std::string("sequential tile=library ctas=0 transport=ring"),
-        std::string("sequential tile=0x0x0 stages=0 cluster=0 raster=0 ctas=0 transport=ring"),
+        std::string("sequential tile=0x0x0 stages=0 cluster=0 swizzle=0 ctas=0 transport=ring"),
         std::string("sequential transport=ring ctas=0"),
         std::string("sequential ctas=0"),
         std::string("sequential ctas= transport=ring"),
@@ -184,11 +184,11 @@ TEST(CanonicalConfig, a_line_with_anything_else_is_none) {
         tile + "transport=ring groups=4611686018427387904,1",
         tile + "transport=ring groups=1 wait=kernel",
         tile + "transport=ring wait=us groups=1",
-        std::string("signaled tile=0128x256x64 stages=4 cluster=2 raster=8 ctas=16 transport=ring "
+        std::string("signaled tile=0128x256x64 stages=4 cluster=2 swizzle=8 ctas=16 transport=ring "
                     "groups=1"),
-        std::string("signaled tile=128x256 stages=4 cluster=2 raster=8 ctas=16 transport=ring "
+        std::string("signaled tile=128x256 stages=4 cluster=2 swizzle=8 ctas=16 transport=ring "
                     "groups=1"),
-        std::string("signaled tile=library stages=4 cluster=2 raster=8 ctas=16 transport=ring "
+        std::string("signaled tile=library stages=4 cluster=2 swizzle=8 ctas=16 transport=ring "
                     "groups=1"),
         std::string("signaled ctas=16 transport=ring groups=1")}) {
     EXPECT_FALSE(read_canonical(line, read)) << line;
@@ -209,7 +209,7 @@ TEST(CanonicalConfig, nothing_of_the_line_before_stays) {
 
 TEST(CanonicalConfig, wave_groups_keep_the_room_that_they_have) {
   const auto line = [](const std::string& groups) {
-    return "signaled tile=128x256x64 stages=4 cluster=2 raster=8 ctas=16 transport=ring groups=" +
+    return "signaled tile=128x256x64 stages=4 cluster=2 swizzle=8 ctas=16 transport=ring groups=" +
            groups;
   };
   Config read;

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/check.hpp"
+#include "core/config/check.hpp"
 #include "core/gpu_sharing.hpp"
 #include "core/nodes.hpp"
 
@@ -31,7 +31,7 @@ const std::vector<Strategy> kStrategiesOfRings{strategy_of<Sequential>(), strate
                                                strategy_of<Signaled>()};
 /// Those of GPUs before Hopper, whose SMs have no copy engines.
 const std::vector<Strategy> kStrategiesBefore{strategy_of<Sequential>(), strategy_of<Chunked>(),
-                                              strategy_of<Signaled>(), strategy_of<Waiting>()};
+                                              strategy_of<Signaled>()};
 const std::vector<Strategy> kLibraryStrategies{strategy_of<Sequential>(), strategy_of<Chunked>()};
 
 TEST(Capabilities, are_those_of_the_platform) {
@@ -106,7 +106,7 @@ TEST(Capabilities, are_told_in_words) {
   EXPECT_EQ(abilities_in_words(platform), "sequential, chunked, signaled, waiting, peer_store");
   platform.compute_capability = 100;  // B200
   EXPECT_EQ(abilities_in_words(platform),
-            "sequential, chunked, signaled, waiting; the portable kernel, not tried on such GPUs");
+            "sequential, chunked, signaled; the portable kernel, not tried on such GPUs");
   platform.compute_capability = 120;  // RTX 50
   platform.link = "pcie";
   EXPECT_EQ(abilities_in_words(platform),

@@ -1,6 +1,6 @@
 // Legality against what the documents say, config by config and tile by tile.
 
-#include "core/check.hpp"
+#include "core/config/check.hpp"
 
 #include <algorithm>
 #include <map>
@@ -60,7 +60,7 @@ TEST(Check, the_parser_takes_the_same_configs) {
 
 /// Whether the wave groups of a config make up a problem, tile by tile.
 bool cuts_up(const Problem& problem, const Signaled& config) {
-  const auto tiles = enumerated_tiles(tile_order(problem, config.tile, config.raster));
+  const auto tiles = enumerated_tiles(tile_order(problem, config.tile, config.swizzle));
   std::size_t end = 0;
   int regions = 0;
   for (const std::int64_t group : config.wave_groups) {
@@ -76,8 +76,8 @@ bool cuts_up(const Problem& problem, const Signaled& config) {
   return end == tiles.size() && regions <= kRegionsOfALaunch;
 }
 
-/// The same for groups that arrive: the tiles row block by row block, and inside a row block a few
-/// row panels at a time.
+/// Whether groups that arrive make up a problem: the tiles row block by row block, and inside a row
+/// block a few row panels at a time.
 bool cuts_up(const Problem& problem, const Waiting& config) {
   struct Tile {
     std::int64_t block;
@@ -100,16 +100,16 @@ bool cuts_up(const Problem& problem, const Waiting& config) {
     const bool opens_block = end == tiles.size() || tiles[end].block != tiles[end - 1].block;
     if (begin == 0 && !opens_block) return false;
     const bool opens_panels = opens_block || (tiles[end].panel != tiles[end - 1].panel &&
-                                              tiles[end].panel % config.raster == 0);
+                                              tiles[end].panel % config.swizzle == 0);
     if (!opens_panels) return false;
   }
   constexpr std::size_t kGroupsOfALaunch = 192;
   return end == tiles.size() && config.wave_groups.size() <= kGroupsOfALaunch;
 }
 
-/// The same for tiles that are stored at their owners.
+/// Whether groups of tiles that are stored at their owners make up a problem, tile by tile.
 bool cuts_up(const Problem& problem, const PeerStore& config) {
-  const auto tiles = enumerated_tiles(tile_order(problem, config.tile, config.raster));
+  const auto tiles = enumerated_tiles(tile_order(problem, config.tile, config.swizzle));
   std::size_t end = 0;
   for (const std::int64_t group : config.wave_groups) {
     end += static_cast<std::size_t>(group);
@@ -125,15 +125,16 @@ bool suits(const Problem& problem, const Config& config) {
            (problem.op == Op::gemm_all_reduce ? problem.m : problem.m / problem.ranks);
   }
   const bool gathers = problem.op == Op::all_gather_gemm;
+  const bool product_first = !gathers && problem.op != Op::all_to_all_gemm;
   if (const auto* waiting = std::get_if<Waiting>(&config)) {
     return gathers && cuts_up(problem, *waiting);
   }
   if (const auto* stored = std::get_if<PeerStore>(&config)) {
-    return !gathers && cuts_up(problem, *stored);
+    return product_first && cuts_up(problem, *stored);
   }
   const auto* signaled = std::get_if<Signaled>(&config);
   if (signaled == nullptr) return true;
-  return !gathers && cuts_up(problem, *signaled);
+  return product_first && cuts_up(problem, *signaled);
 }
 
 TEST(Check, a_config_suits_a_problem_where_its_parts_make_it_up) {
@@ -157,10 +158,11 @@ TEST(Check, a_config_suits_a_problem_where_its_parts_make_it_up) {
     EXPECT_GE((legal[{op.value, strategy_of<Sequential>()}]), 6) << op.name;
     EXPECT_GE((legal[{op.value, strategy_of<Chunked>()}]), 6) << op.name;
     EXPECT_GE((refused[{op.value, strategy_of<Chunked>()}]), 6) << op.name;
-    const bool has_signals = op.value != Op::all_gather_gemm;
+    const bool gathers = op.value == Op::all_gather_gemm;
+    const bool has_signals = !gathers && op.value != Op::all_to_all_gemm;
     EXPECT_EQ((legal[{op.value, strategy_of<Signaled>()}]) > 100, has_signals) << op.name;
     EXPECT_GE((refused[{op.value, strategy_of<Signaled>()}]), 100) << op.name;
-    EXPECT_EQ((legal[{op.value, strategy_of<Waiting>()}]) >= 12, !has_signals) << op.name;
+    EXPECT_EQ((legal[{op.value, strategy_of<Waiting>()}]) >= 12, gathers) << op.name;
     EXPECT_GE((refused[{op.value, strategy_of<Waiting>()}]), 50) << op.name;
     EXPECT_EQ((legal[{op.value, strategy_of<PeerStore>()}]) >= 12, has_signals) << op.name;
     EXPECT_GE((refused[{op.value, strategy_of<PeerStore>()}]), 12) << op.name;
@@ -190,11 +192,11 @@ TEST(Check, random_wave_groups_are_judged_as_their_tiles_are) {
     const Problem problem{
         Op::gemm_reduce_scatter, 4 * (1 + below(400)), 8 * (1 + below(100)), 64, Elements::bf16, 4};
     Signaled config{.tile = {64, 64 + 64 * below(2), 64, 4, 1},
-                    .raster = 1 + below(4),
+                    .swizzle = 1 + below(4),
                     .comm_ctas = 8,
                     .transport = all_groups_by(below(2) == 0 ? Transport::copy_engine
                                                              : Transport::peer_access)};
-    const TileOrder order = tile_order(problem, config.tile, config.raster);
+    const TileOrder order = tile_order(problem, config.tile, config.swizzle);
     // Wave groups that mostly end at a legal cut, now and then a tile beside it.
     const bool by_panels = config.transport.last == Transport::copy_engine;
     for (std::int64_t end = 0; end < order.tiles();) {
@@ -216,7 +218,7 @@ TEST(Check, random_wave_groups_are_judged_as_their_tiles_are) {
 
 TEST(Check, a_launch_has_room_for_192_regions) {
   const Problem problem{Op::gemm_all_reduce, 128, 128 * 256, 64, Elements::bf16, 2};
-  Signaled config{.tile = {128, 128, 64, 4, 1}, .raster = 1, .comm_ctas = 8};
+  Signaled config{.tile = {128, 128, 64, 4, 1}, .swizzle = 1, .comm_ctas = 8};
   config.wave_groups.assign(191, 1);
   config.wave_groups.push_back(256 - 191);
   EXPECT_TRUE(check(problem, config));
@@ -229,10 +231,10 @@ TEST(Check, peer_access_reaches_row_blocks_of_less_than_2_to_the_34_elements) {
   const std::int64_t side = std::int64_t{1} << 17;
   const auto judged = [](const Problem& problem, Transport transport) {
     Signaled config{.tile = {65536, 65536, 64, 4, 1},
-                    .raster = 1,
+                    .swizzle = 1,
                     .comm_ctas = 8,
                     .transport = all_groups_by(transport)};
-    config.wave_groups = {tile_order(problem, config.tile, config.raster).tiles()};
+    config.wave_groups = {tile_order(problem, config.tile, config.swizzle).tiles()};
     return check(problem, config);
   };
   const Problem least{Op::gemm_all_reduce, side, side, 64, Elements::bf16, 2};
@@ -246,19 +248,23 @@ TEST(Check, peer_access_reaches_row_blocks_of_less_than_2_to_the_34_elements) {
   EXPECT_TRUE(judged(blocks, Transport::peer_access));
   const Problem higher{Op::gemm_all_to_all, 2 * side, side, 64, Elements::bf16, 2};
   EXPECT_FALSE(judged(higher, Transport::peer_access));
-  // What travels counts: of all_gather_gemm it is A.
+  // The matrix that travels counts: of all_gather_gemm and all_to_all_gemm it is A.
   const Sequential by_peers{.comm_ctas = 8, .transport = Transport::peer_access};
   expect_named(check(higher, by_peers), "m,n = 262144,131072");
   Problem gathered{Op::all_gather_gemm, 2 * side, 64, side, Elements::bf16, 2};
-  expect_named(check(gathered, by_peers), "m,k = 262144,131072");
-  gathered.m -= 2;
-  EXPECT_TRUE(check(gathered, by_peers));
+  for (const Op op : {Op::all_gather_gemm, Op::all_to_all_gemm}) {
+    gathered.op = op;
+    gathered.m = 2 * side;
+    expect_named(check(gathered, by_peers), "m,k = 262144,131072");
+    gathered.m -= 2;
+    EXPECT_TRUE(check(gathered, by_peers));
+  }
 }
 
 TEST(Check, a_refusal_names_the_field_and_what_is_allowed) {
   const Problem problem{Op::gemm_reduce_scatter, 1024, 512, 64, Elements::bf16, 4};
   const Signaled good{
-      .tile = {64, 128, 64, 4, 1}, .raster = 1, .comm_ctas = 8, .wave_groups = {16, 48}};
+      .tile = {64, 128, 64, 4, 1}, .swizzle = 1, .comm_ctas = 8, .wave_groups = {16, 48}};
   ASSERT_TRUE(check(problem, good));
   const auto changed = [&](auto change) {
     Signaled config = good;
@@ -268,7 +274,7 @@ TEST(Check, a_refusal_names_the_field_and_what_is_allowed) {
   expect_named(changed([](auto& c) { c.tile.block_n = 0; }), "tile: expected sides of 1 to 65536");
   expect_named(changed([](auto& c) { c.tile.stages = 65; }), "stages = 65: expected 1 to 64");
   expect_named(changed([](auto& c) { c.tile.cluster = 3; }), "cluster = 3: expected 1 to 2");
-  expect_named(changed([](auto& c) { c.raster = 0; }), "raster = 0: expected 1 to");
+  expect_named(changed([](auto& c) { c.swizzle = 0; }), "swizzle = 0: expected 1 to");
   expect_named(changed([](auto& c) { c.comm_ctas = -1; }), "ctas = -1: expected 0 to 65535");
   expect_named(changed([](auto& c) { c.wave_groups.clear(); }),
                "groups: expected one or more tile counts");
@@ -314,13 +320,15 @@ TEST(Check, a_refusal_names_the_field_and_what_is_allowed) {
 
 // Checks on a machine.
 
-/// The transports of each collective, as docs/architecture.md and core/transport.hpp give them.
+/// The transports of each collective, as docs/architecture.md and core/config/transport.hpp give
+/// them.
 const std::map<Op, std::set<Transport>> kCarriers{
     {Op::gemm_all_reduce, {Transport::ring, Transport::symmetric, Transport::peer_access}},
     {Op::gemm_reduce_scatter, {Transport::ring, Transport::symmetric, Transport::peer_access}},
     {Op::all_gather_gemm,
      {Transport::ring, Transport::symmetric, Transport::copy_engine, Transport::peer_access}},
-    {Op::gemm_all_to_all, {Transport::ring, Transport::copy_engine, Transport::peer_access}}};
+    {Op::gemm_all_to_all, {Transport::ring, Transport::copy_engine, Transport::peer_access}},
+    {Op::all_to_all_gemm, {Transport::ring, Transport::copy_engine, Transport::peer_access}}};
 
 std::vector<Transport> carriers_of(const Config& config) {
   if (const auto* signaled = std::get_if<Signaled>(&config)) {
@@ -380,7 +388,7 @@ TEST(Check, a_machine_needs_the_ranks_the_sms_and_the_ctas) {
           // A GEMM beside the collective needs an SM of its own.
           const bool expected = ranks >= 4 && ctas < sms && ctas <= most;
           const Signaled signaled{
-              .tile = {128, 128, 64, 4, 1}, .raster = 1, .comm_ctas = ctas, .wave_groups = {64}};
+              .tile = {128, 128, 64, 4, 1}, .swizzle = 1, .comm_ctas = ctas, .wave_groups = {64}};
           EXPECT_EQ(check(problem, Sequential{.comm_ctas = ctas}, machine).has_value(), expected);
           EXPECT_EQ(check(problem, Chunked{.comm_ctas = ctas, .chunks = 2}, machine).has_value(),
                     expected && ctas > 0);
@@ -402,7 +410,7 @@ TEST(Check, a_machine_needs_the_kernels_and_the_memory_for_the_tile) {
   const Problem problem{Op::gemm_all_reduce, 1024, 1024, 64, Elements::bf16, 4};
   const auto signaled = [](const Tile& tile) {
     const std::int64_t tiles = 1024 / tile.block_m * (1024 / tile.block_n);
-    return Signaled{.tile = tile, .raster = 1, .comm_ctas = 8, .wave_groups = {tiles}};
+    return Signaled{.tile = tile, .swizzle = 1, .comm_ctas = 8, .wave_groups = {tiles}};
   };
   const Capabilities hopper{.limits = gpu_limits(90)};
   const Capabilities ampere{.limits = gpu_limits(80)};

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/config.hpp"
+#include "core/config/config.hpp"
+#include "core/config/tiling.hpp"
 #include "core/problem.hpp"
-#include "core/tiling.hpp"
 
 namespace overlaptune::cases {
 
@@ -72,7 +72,7 @@ inline constexpr Edge<int> kStages[] = {
     {-1, false}, {0, false}, {1, true}, {64, true}, {65, false}};
 inline constexpr Edge<int> kClusters[] = {
     {-1, false}, {0, false}, {1, true}, {2, true}, {3, false}};
-inline constexpr Edge<int> kRasters[] = {
+inline constexpr Edge<int> kSwizzles[] = {
     {-1, false}, {0, false}, {1, true}, {1 << 30, true}, {(1 << 30) + 1, false}};
 /// The numbers from here on stand for no transport and no wait.
 inline constexpr int kTransports = 5;
@@ -132,7 +132,7 @@ inline void add_signaled_cases(std::vector<Case>& cases) {
         wait == Wait::driver || (wait == Wait::kernel && way != nullptr && way->kernel_may_wait);
     const bool is_way = way != nullptr && may_wait;
     const Signaled usual{.tile = {128, 256, 64, 4, 2},
-                         .raster = 8,
+                         .swizzle = 8,
                          .comm_ctas = 16,
                          .transport = transport,
                          .wait = wait,
@@ -154,7 +154,7 @@ inline void add_signaled_cases(std::vector<Case>& cases) {
     vary(kSides, [](Signaled& config) -> int& { return config.tile.block_k; });
     vary(kStages, [](Signaled& config) -> int& { return config.tile.stages; });
     vary(kClusters, [](Signaled& config) -> int& { return config.tile.cluster; });
-    vary(kRasters, [](Signaled& config) -> int& { return config.raster; });
+    vary(kSwizzles, [](Signaled& config) -> int& { return config.swizzle; });
     vary(wave_groups(),
          [](Signaled& config) -> std::vector<std::int64_t>& { return config.wave_groups; });
   }
@@ -166,7 +166,7 @@ inline void add_waiting_cases(std::vector<Case>& cases) {
     const Way* const way = way_of(strategy_of<Waiting>(), all_groups_by(transport));
     const bool is_way = way != nullptr;
     const Waiting usual{.tile = {128, 256, 64, 4, 2},
-                        .raster = 8,
+                        .swizzle = 8,
                         .comm_ctas = is_way ? way->fewest_ctas : 0,
                         .transport = transport,
                         .wave_groups = {928, 96}};
@@ -188,7 +188,7 @@ inline void add_waiting_cases(std::vector<Case>& cases) {
     vary(kSides, [](Waiting& config) -> int& { return config.tile.block_k; });
     vary(kStages, [](Waiting& config) -> int& { return config.tile.stages; });
     vary(kClusters, [](Waiting& config) -> int& { return config.tile.cluster; });
-    vary(kRasters, [](Waiting& config) -> int& { return config.raster; });
+    vary(kSwizzles, [](Waiting& config) -> int& { return config.swizzle; });
     vary(wave_groups(),
          [](Waiting& config) -> std::vector<std::int64_t>& { return config.wave_groups; });
   }
@@ -196,7 +196,7 @@ inline void add_waiting_cases(std::vector<Case>& cases) {
 
 /// It has no transport, no wait and no CTAs.
 inline void add_peer_store_cases(std::vector<Case>& cases) {
-  const PeerStore usual{.tile = {128, 256, 64, 4, 2}, .raster = 8, .wave_groups = {928, 96}};
+  const PeerStore usual{.tile = {128, 256, 64, 4, 2}, .swizzle = 8, .wave_groups = {928, 96}};
   const auto vary = [&](const auto& edges, auto member) {
     for (const auto& [value, good] : edges) {
       PeerStore config = usual;
@@ -209,7 +209,7 @@ inline void add_peer_store_cases(std::vector<Case>& cases) {
   vary(kSides, [](PeerStore& config) -> int& { return config.tile.block_k; });
   vary(kStages, [](PeerStore& config) -> int& { return config.tile.stages; });
   vary(kClusters, [](PeerStore& config) -> int& { return config.tile.cluster; });
-  vary(kRasters, [](PeerStore& config) -> int& { return config.raster; });
+  vary(kSwizzles, [](PeerStore& config) -> int& { return config.swizzle; });
   vary(wave_groups(),
        [](PeerStore& config) -> std::vector<std::int64_t>& { return config.wave_groups; });
 }
@@ -266,14 +266,14 @@ inline std::vector<Config> around(const Problem& problem) {
                                   .transport = way.transport.last});
       }
       for (const Tile& tile : {Tile{64, 48, 64, 4, 1}, Tile{128, 16, 64, 3, 2}}) {
-        for (const int raster : {1, 3}) {
+        for (const int swizzle : {1, 3}) {
           if (way.strategy != strategy_of<Signaled>()) continue;
-          const TileOrder order = tile_order(problem, tile, raster);
+          const TileOrder order = tile_order(problem, tile, swizzle);
           const std::int64_t column = order.column_tiles(0);
           for (auto& groups :
                detail::ways_to_cut(order.tiles(), column, column * order.columns())) {
             Signaled config{.tile = tile,
-                            .raster = raster,
+                            .swizzle = swizzle,
                             .comm_ctas = ctas,
                             .transport = way.transport,
                             .wave_groups = std::move(groups)};
@@ -282,26 +282,26 @@ inline std::vector<Config> around(const Problem& problem) {
             if (way.kernel_may_wait) configs.push_back(std::move(config));
           }
         }
-        for (const int raster : {1, 3}) {
+        for (const int swizzle : {1, 3}) {
           if (way.strategy != strategy_of<PeerStore>()) continue;
-          const TileOrder order = tile_order(problem, tile, raster);
+          const TileOrder order = tile_order(problem, tile, swizzle);
           const std::int64_t column = order.column_tiles(0);
           for (auto& groups :
                detail::ways_to_cut(order.tiles(), column, column * order.columns())) {
             configs.push_back(
-                PeerStore{.tile = tile, .raster = raster, .wave_groups = std::move(groups)});
+                PeerStore{.tile = tile, .swizzle = swizzle, .wave_groups = std::move(groups)});
           }
         }
-        for (const int raster : {1, 3}) {
+        for (const int swizzle : {1, 3}) {
           if (way.strategy != strategy_of<Waiting>()) continue;
           const auto add = [&](std::vector<std::int64_t> groups) {
             configs.push_back(Waiting{.tile = tile,
-                                      .raster = raster,
+                                      .swizzle = swizzle,
                                       .comm_ctas = ctas,
                                       .transport = way.transport.last,
                                       .wave_groups = std::move(groups)});
           };
-          const TileOrder order = tile_order(problem, tile, raster);
+          const TileOrder order = tile_order(problem, tile, swizzle);
           const std::int64_t block = order.tiles() / order.blocks;
           const std::int64_t column = order.column_tiles(0) / order.blocks;
           for (const auto& of_block :

@@ -1,4 +1,4 @@
-#include "core/config.hpp"
+#include "core/config/config.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/config_fields.hpp"
+#include "core/config/config_fields.hpp"
 
 namespace overlaptune {
 namespace {
@@ -43,7 +43,7 @@ Signaled random_signaled(Draw& draw) {
                            .block_k = draw.from(1, 128),
                            .stages = draw.from(1, 12),
                            .cluster = draw.from(1, 2)},
-                  .raster = draw.from(1, 64),
+                  .swizzle = draw.from(1, 64),
                   .transport = any_transports(draw)};
   const Transport beside = config.transport.beside_gemm;
   const bool by_nccl = beside == Transport::ring || beside == Transport::symmetric;
@@ -66,7 +66,7 @@ Config random_config(Draw& draw) {
     case 2: {
       const Signaled other = random_signaled(draw);
       return PeerStore{
-          .tile = other.tile, .raster = other.raster, .wave_groups = other.wave_groups};
+          .tile = other.tile, .swizzle = other.swizzle, .wave_groups = other.wave_groups};
     }
     default:
       return random_signaled(draw);
@@ -80,6 +80,11 @@ std::string shuffled(const std::string& line, Draw& draw) {
   std::string text = "\t ";
   for (const std::string& word : words) text += word + (draw.coin() ? "  " : "\n");
   return text;
+}
+
+TEST(Config, a_tile_is_printed_by_its_sides) {
+  EXPECT_EQ(to_string(Tile{128, 256, 64}), "128x256x64");
+  EXPECT_EQ(to_string(Tile{}), "library");
 }
 
 TEST(Config, is_read_from_the_line_that_it_prints) {
@@ -101,8 +106,8 @@ TEST(Config, what_is_left_out_keeps_its_default) {
   EXPECT_EQ(parse_config("chunked chunks=4 ctas=16"),
             Config(Chunked{.comm_ctas = 16, .chunks = 4}));
   EXPECT_EQ(parse_config("chunked ctas=16"), Config(Chunked{.comm_ctas = 16}));
-  EXPECT_EQ(parse_config("signaled tile=128x256x64 stages=4 cluster=1 raster=8 ctas=0 groups=4"),
-            Config(Signaled{.tile = {128, 256, 64, 4, 1}, .raster = 8, .wave_groups = {4}}));
+  EXPECT_EQ(parse_config("signaled tile=128x256x64 stages=4 cluster=1 swizzle=8 ctas=0 groups=4"),
+            Config(Signaled{.tile = {128, 256, 64, 4, 1}, .swizzle = 8, .wave_groups = {4}}));
 }
 
 /// Tables have a column for the field, and people copy from tables.
@@ -111,9 +116,9 @@ TEST(Config, a_field_that_the_strategy_does_not_have_may_be_said_to_be_none) {
   EXPECT_EQ(parse_config("chunked ctas=8 tile=library wait=driver"),
             Config(Chunked{.comm_ctas = 8}));
   EXPECT_EQ(
-      parse_config("signaled tile=64x64x64 stages=4 cluster=1 raster=1 ctas=8 groups=4 chunks=1"),
+      parse_config("signaled tile=64x64x64 stages=4 cluster=1 swizzle=1 ctas=8 groups=4 chunks=1"),
       Config(
-          Signaled{.tile = {64, 64, 64, 4, 1}, .raster = 1, .comm_ctas = 8, .wave_groups = {4}}));
+          Signaled{.tile = {64, 64, 64, 4, 1}, .swizzle = 1, .comm_ctas = 8, .wave_groups = {4}}));
 }
 
 TEST(Config, the_line_tells_chunks_and_the_wait_only_where_they_are_not_the_default) {
@@ -121,8 +126,8 @@ TEST(Config, the_line_tells_chunks_and_the_wait_only_where_they_are_not_the_defa
   EXPECT_EQ(to_string(Chunked{.comm_ctas = 8, .chunks = 2, .transport = Transport::symmetric}),
             "chunked ctas=8 transport=symmetric chunks=2");
   Signaled config{
-      .tile = {128, 256, 64, 4, 2}, .raster = 8, .comm_ctas = 16, .wave_groups = {928, 96}};
-  const std::string before = "signaled tile=128x256x64 stages=4 cluster=2 raster=8 ctas=16 ";
+      .tile = {128, 256, 64, 4, 2}, .swizzle = 8, .comm_ctas = 16, .wave_groups = {928, 96}};
+  const std::string before = "signaled tile=128x256x64 stages=4 cluster=2 swizzle=8 ctas=16 ";
   EXPECT_EQ(to_string(config), before + "transport=ring groups=928,96");
   EXPECT_EQ(parse_config(before + "wait=driver groups=928,96"), Config(config));
   config.wait = Wait::kernel;
@@ -143,7 +148,7 @@ TEST(Config, lines_are_equal_for_equal_configs_only) {
 
 TEST(Config, the_last_group_may_go_another_way) {
   const auto config = parse_config(
-      "signaled tile=128x256x64 stages=4 cluster=1 raster=8 ctas=16 groups=928,96 "
+      "signaled tile=128x256x64 stages=4 cluster=1 swizzle=8 ctas=16 groups=928,96 "
       "transport=symmetric_then_ring");
   ASSERT_TRUE(config);
   EXPECT_EQ(std::get<Signaled>(*config).transport,
@@ -159,7 +164,7 @@ TEST(Config, says_what_all_strategies_have_or_lack) {
   const Config sequential = Sequential{.comm_ctas = 5, .transport = Transport::symmetric};
   const Config chunked = Chunked{.comm_ctas = 6, .chunks = 3};
   Config signaled = Signaled{.tile = {64, 128, 64, 3, 1},
-                             .raster = 1,
+                             .swizzle = 1,
                              .comm_ctas = 7,
                              .transport = all_groups_by(Transport::peer_access),
                              .wave_groups = {3, 4}};
@@ -189,10 +194,10 @@ TEST(Config, each_strategy_has_its_own_fields_with_their_columns) {
   EXPECT_EQ(columns(Sequential{}), "comm_ctas transport ");
   EXPECT_EQ(columns(Chunked{}), "comm_ctas transport chunks ");
   EXPECT_EQ(columns(Signaled{}),
-            "tile stages cluster raster comm_ctas transport wait wave_groups ");
+            "tile stages cluster swizzle comm_ctas transport wait wave_groups ");
   std::set<std::string_view> all;
   each_field_type([&](auto field) { all.insert(field.info.column); });
-  EXPECT_EQ(all, (std::set<std::string_view>{"tile", "stages", "cluster", "raster", "comm_ctas",
+  EXPECT_EQ(all, (std::set<std::string_view>{"tile", "stages", "cluster", "swizzle", "comm_ctas",
                                              "wave_groups", "chunks", "transport", "wait"}));
   Config config = Chunked{.comm_ctas = 8, .chunks = 2};
   with_field<config_field::Chunks>(config, [](auto& chunks) { chunks = 9; });
@@ -206,8 +211,8 @@ struct BadText {
 };
 
 TEST(Config, bad_text_is_one_line_that_names_the_field) {
-  const std::string tile = "tile=128x256x64 stages=4 cluster=1 raster=8 ";
-  const std::string rest = "stages=4 cluster=1 raster=8 ctas=8 groups=4 ";
+  const std::string tile = "tile=128x256x64 stages=4 cluster=1 swizzle=8 ";
+  const std::string rest = "stages=4 cluster=1 swizzle=8 ctas=8 groups=4 ";
   const std::string no_groups = "signaled ctas=8 " + tile;
   const BadText cases[] = {
       {"", "strategy: missing: expected one of sequential"},
@@ -253,10 +258,10 @@ TEST(Config, bad_text_is_one_line_that_names_the_field) {
        "ctas = 0: expected 1 or more with signaled by peer_access"},
       {"signaled ctas=0 transport=copy_engine groups=4 " + tile,
        "ctas = 0: expected 1 or more with signaled by copy_engine"},
-      {"signaled ctas=8 groups=4 tile=128x256x64 stages=4 cluster=1", "raster: missing"},
+      {"signaled ctas=8 groups=4 tile=128x256x64 stages=4 cluster=1", "swizzle: missing"},
       {"signaled ctas=8 groups=4 tile=128x256x64 stages=4 cluster=3", "cluster = '3': expected 1"},
       {"signaled ctas=8 groups=4 tile=128x256x64 stages=65", "stages = '65': expected 1 to 64"},
-      {"signaled ctas=8 groups=4 tile=128x256x64 stages=4 cluster=1 raster=0", "raster = '0'"},
+      {"signaled ctas=8 groups=4 tile=128x256x64 stages=4 cluster=1 swizzle=0", "swizzle = '0'"},
       {"signaled tile=library " + rest, "tile = 'library': expected MxNxK"},
       {"signaled tile=128x256 " + rest, "tile = '128x256': expected MxNxK"},
       {"signaled tile=128 " + rest, "tile = '128'"},
@@ -271,7 +276,7 @@ TEST(Config, bad_text_is_one_line_that_names_the_field) {
       {no_groups + "groups=4 wait=us", "wait = 'us': expected one of driver, kernel"},
       {no_groups + "groups=4 chunks=2", "chunks = '2': signaled has none"},
       {"sequential stages=4", "stages = '4': sequential has none"},
-      {"sequential raster=0", "raster = '0': sequential has none"},
+      {"sequential swizzle=0", "swizzle = '0': sequential has none"},
       {no_groups + "groups=", "groups = ''"},
       {no_groups + "groups=4,", "groups = '4,'"},
       {no_groups + "groups=,4", "groups = ',4'"},

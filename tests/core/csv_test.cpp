@@ -1,4 +1,4 @@
-#include "core/csv.hpp"
+#include "core/base/csv.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "core/dynamic_library.hpp"
+#include "core/base/dynamic_library.hpp"
 
 #include <array>
 #include <filesystem>

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "core/config/staging.hpp"
+#include "core/config/tiling.hpp"
 #include "core/gpu.hpp"
 #include "core/platform.hpp"
-#include "core/staging.hpp"
-#include "core/tiling.hpp"
 
 namespace overlaptune {
 namespace {

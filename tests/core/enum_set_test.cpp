@@ -1,4 +1,4 @@
-#include "core/enum_set.hpp"
+#include "core/base/enum_set.hpp"
 
 #include <random>
 #include <set>

@@ -1,10 +1,10 @@
 #pragma once
-// The tiles of an order one by one, from the definition in core/tiling.hpp.
+// The tiles of an order one by one, from the definition in core/config/tiling.hpp.
 
 #include <algorithm>
 #include <vector>
 
-#include "core/tiling.hpp"
+#include "core/config/tiling.hpp"
 
 namespace overlaptune {
 
@@ -21,11 +21,11 @@ inline std::vector<EnumeratedTile> enumerated_tiles(const TileOrder& order) {
   std::vector<EnumeratedTile> tiles;
   std::int64_t panels = 0;
   while (panels * order.block_m < order.block_rows) ++panels;
-  for (std::int64_t swizzle = 0; swizzle * order.raster < panels; ++swizzle) {
+  for (std::int64_t swizzle = 0; swizzle * order.swizzle < panels; ++swizzle) {
     for (std::int64_t column = 0; column * order.block_n < order.n; ++column) {
       for (int block = 0; block < order.blocks; ++block) {
-        for (std::int64_t p = swizzle * order.raster;
-             p < std::min(panels, (swizzle + 1) * order.raster); ++p) {
+        for (std::int64_t p = swizzle * order.swizzle;
+             p < std::min(panels, (swizzle + 1) * order.swizzle); ++p) {
           tiles.push_back(
               {swizzle, column, block, p * order.block_m,
                std::min<std::int64_t>(order.block_m, order.block_rows - p * order.block_m),

@@ -47,7 +47,7 @@ TEST(Gpu, hopper_runs_the_tiles_that_its_libraries_run) {
         Tile{64, 16, 64, 7, 1}, Tile{256, 192, 64, 3, 2}, Tile{192, 256, 64, 3, 1},
         Tile{160, 256, 64, 4, 2}, Tile{112, 128, 64, 7, 2}, Tile{16, 64, 64, 7, 1}}) {
     EXPECT_TRUE(is_feasible(tile, limits, Elements::bf16)) << to_string(tile);
-    EXPECT_FALSE(tile.is_transposed() && is_feasible(tile, gpu_limits(89), Elements::bf16));
+    EXPECT_FALSE(tile.swaps_ab() && is_feasible(tile, gpu_limits(89), Elements::bf16));
   }
   EXPECT_FALSE(is_feasible({256, 256, 64, 3, 1}, limits, Elements::bf16));  // 65,536 accumulators
   EXPECT_FALSE(is_feasible({128, 256, 64, 5, 1}, limits, Elements::bf16));  // 240 KiB of stages
@@ -77,12 +77,12 @@ TEST(Gpu, tiles_are_narrow_only_where_c_is) {
   EXPECT_EQ(*widths(8).rbegin(), 256);
 }
 
-TEST(Gpu, transposed_tiles_are_promising_only_where_they_save_rows) {
+TEST(Gpu, swap_ab_is_promising_only_where_they_save_rows) {
   const GpuLimits& limits = gpu_limits(90);
   const auto heights = [&](Op op, std::int64_t m) {
     std::set<int> found;
     for (const Tile& tile : promising_tiles(limits, problem_of(op, m, 8192))) {
-      if (tile.is_transposed()) found.insert(tile.block_m);
+      if (tile.swaps_ab()) found.insert(tile.block_m);
     }
     return found;
   };
@@ -104,7 +104,7 @@ TEST(Gpu, default_tiles_have_every_shape_with_its_deepest_pipelines) {
     std::map<std::pair<int, int>, std::set<int>> feasible;
     std::map<std::pair<int, int>, std::set<int>> chosen;
     for (const Tile& tile : feasible_tiles(limits, Elements::bf16)) {
-      if (!tile.is_transposed()) feasible[shape(tile)].insert(tile.stages);
+      if (!tile.swaps_ab()) feasible[shape(tile)].insert(tile.stages);
     }
     for (const Tile& tile : default_tiles(limits, Elements::bf16)) {
       EXPECT_EQ(tile.cluster, 1);

@@ -1,4 +1,4 @@
-#include "core/group_sizes.hpp"
+#include "core/config/group_sizes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -59,7 +59,7 @@ TEST(GroupSizes, of_chunks_are_their_rows_of_the_buffer) {
 TEST(GroupSizes, a_last_group_by_another_transport_has_nccl_s_choice_of_ctas) {
   const Problem problem{.op = Op::gemm_all_reduce, .m = 512, .n = 512, .k = 64, .ranks = 4};
   const Config config =
-      value_or_throw(parse_config("signaled tile=128x128x64 stages=4 cluster=1 raster=4 ctas=8 "
+      value_or_throw(parse_config("signaled tile=128x128x64 stages=4 cluster=1 swizzle=4 ctas=8 "
                                   "transport=symmetric_then_ring groups=8,8"));
   const auto sizes = group_sizes(value_or_throw(Work::make(problem, config)));
   ASSERT_EQ(sizes.size(), 2U);

@@ -18,6 +18,7 @@ TEST(Multicast, is_for_sums_and_gathers_of_nccl) {
     EXPECT_FALSE(may_use_multicast(problem(op), PeerStore{}));
   }
   EXPECT_FALSE(may_use_multicast(problem(Op::gemm_all_to_all), Sequential{}));
+  EXPECT_FALSE(may_use_multicast(problem(Op::all_to_all_gemm), Sequential{}));
 }
 
 TEST(Multicast, counts_for_the_last_wave_group_too) {

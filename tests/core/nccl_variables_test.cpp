@@ -6,16 +6,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/temporary_folder.hpp"
+
 namespace overlaptune {
 namespace {
 
 class NcclVariables : public testing::Test {
  protected:
-  static std::string file(const std::string& name, const std::string& text) {
-    const std::string path = testing::TempDir() + name;
+  [[nodiscard]] std::string file(const std::string& name, const std::string& text) const {
+    const std::string path = folder_ / name;
     std::ofstream(path) << text;
     return path;
   }
+
+ private:
+  TemporaryFolder folder_;
 };
 
 TEST_F(NcclVariables, the_environment_goes_first_then_the_files_in_their_order) {

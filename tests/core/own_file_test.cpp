@@ -1,4 +1,4 @@
-#include "core/own_file.hpp"
+#include "core/base/own_file.hpp"
 
 #include <cerrno>
 #include <chrono>
@@ -11,6 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/temporary_folder.hpp"
+
 namespace overlaptune {
 namespace {
 
@@ -19,13 +21,6 @@ using ::testing::HasSubstr;
 
 class OwnFile : public testing::Test {
  protected:
-  OwnFile() {
-    std::string name = (fs::temp_directory_path() / "own-file-XXXXXX").string();
-    folder = mkdtemp(name.data());
-    file = folder / "file";
-  }
-  ~OwnFile() override { fs::remove_all(folder); }
-
   void expect_refused(const std::string& why, mode_t unfit = kOthersMayWrite) const {
     const auto content = read_own_file(file, unfit, 100);
     ASSERT_FALSE(content) << why;
@@ -40,8 +35,9 @@ class OwnFile : public testing::Test {
     return status.st_mode & 07777;
   }
 
-  fs::path folder;
-  fs::path file;
+  TemporaryFolder temporary;
+  fs::path folder = temporary.path();
+  fs::path file = folder / "file";
 };
 
 TEST_F(OwnFile, is_read_as_it_was_written) {

@@ -1,4 +1,4 @@
-#include "core/printable.hpp"
+#include "core/base/printable.hpp"
 
 #include <gtest/gtest.h>
 

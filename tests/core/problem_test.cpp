@@ -37,6 +37,7 @@ TEST(Problem, bad_text_is_an_error_that_names_the_field) {
       {"gemm_reduce_scatter:9,8,8:bf16:2", "m = 9"},
       {"all_gather_gemm:9,8,8:bf16:2", "m = 9"},
       {"gemm_all_to_all:9,8,8:bf16:2", "m = 9"},
+      {"all_to_all_gemm:9,8,8:bf16:2", "m = 9"},
   };
   for (const auto& [text, named] : cases) {
     const auto problem = parse_problem(text);
@@ -71,7 +72,8 @@ TEST(Problem, a_rank_has_the_rows_that_the_collective_leaves_it) {
   const Case cases[] = {{Op::gemm_all_reduce, 12, 12, 8, 1},
                         {Op::gemm_reduce_scatter, 12, 3, 8, 4},
                         {Op::all_gather_gemm, 3, 12, 16, 4},
-                        {Op::gemm_all_to_all, 12, 12, 8, 4}};
+                        {Op::gemm_all_to_all, 12, 12, 8, 4},
+                        {Op::all_to_all_gemm, 12, 12, 16, 4}};
   for (const Case& expected : cases) {
     const Problem problem{expected.op, 12, 8, 16, Elements::bf16, 4};
     SCOPED_TRACE(to_string(problem));

@@ -1,6 +1,6 @@
 // Quantities in sentences, beside what a person would write.
 
-#include "core/readable.hpp"
+#include "core/base/readable.hpp"
 
 #include <gtest/gtest.h>
 

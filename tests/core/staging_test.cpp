@@ -1,4 +1,4 @@
-#include "core/staging.hpp"
+#include "core/config/staging.hpp"
 
 #include <set>
 
@@ -9,17 +9,18 @@
 namespace overlaptune {
 namespace {
 
-/// The kernel's compiler knows the buffer of a slab where their numbers divide; else they are few.
-TEST(Staging, buffers_divide_the_slabs_or_are_two_or_four) {
+/// The kernel's compiler knows the buffer of a subtile where their numbers divide; else they are
+/// few.
+TEST(Staging, buffers_divide_the_subtiles_or_are_two_or_four) {
   const GpuLimits limits = gpu_limits(90);
   std::set<int> numbers;
   for (const Tile& tile : feasible_tiles(limits, Elements::bf16)) {
     const Staging staging = staging_of(tile, limits, Elements::bf16);
     EXPECT_GE(staging.buffers, 1) << to_string(tile);
-    EXPECT_LE(staging.buffers, staging.slabs) << to_string(tile);
-    EXPECT_TRUE(staging.slabs % staging.buffers == 0 || staging.buffers == 2 ||
+    EXPECT_LE(staging.buffers, staging.subtiles) << to_string(tile);
+    EXPECT_TRUE(staging.subtiles % staging.buffers == 0 || staging.buffers == 2 ||
                 staging.buffers == 4)
-        << to_string(tile) << ": " << staging.buffers << " of " << staging.slabs;
+        << to_string(tile) << ": " << staging.buffers << " of " << staging.subtiles;
     EXPECT_LE(staging.shared_bytes, limits.shared_memory_bytes) << to_string(tile);
     numbers.insert(staging.buffers);
   }

@@ -1,4 +1,4 @@
-#include "core/text_file.hpp"
+#include "core/base/text_file.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -8,7 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/descriptor.hpp"
+#include "core/base/descriptor.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
@@ -29,7 +30,8 @@ Expected<std::string> read_pipe(std::string_view content, std::size_t most_bytes
 }
 
 Expected<std::string> read_file(std::string_view content) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "text_file.txt";
+  const TemporaryFolder folder;
+  const auto file = folder / "text.txt";
   std::ofstream(file, std::ios::binary) << content;
   return read_text_file(file);
 }
@@ -40,7 +42,7 @@ std::string refused(std::string_view content) {
 }
 
 TEST(TextFile, what_is_no_small_file_is_an_error) {
-  const std::filesystem::path folder = testing::TempDir();
+  const TemporaryFolder folder;
   const auto write = [&](const char* name, std::size_t bytes) {
     auto file = folder / name;
     std::ofstream(file) << std::string(bytes, 'x');
@@ -51,7 +53,7 @@ TEST(TextFile, what_is_no_small_file_is_an_error) {
     return text ? "" : text.error().message;
   };
   EXPECT_THAT(error(folder / "missing"), HasSubstr("no such file"));
-  EXPECT_THAT(error(folder), HasSubstr("not a regular file"));
+  EXPECT_THAT(error(folder.path()), HasSubstr("not a regular file"));
   EXPECT_THAT(error("/dev/zero"), HasSubstr("not a regular file"));
   EXPECT_THAT(error(write("empty.txt", 0)), HasSubstr("empty"));
   EXPECT_THAT(error(write("huge.txt", 101)), HasSubstr("larger than 100 bytes"));

@@ -1,4 +1,4 @@
-#include "core/tiling.hpp"
+#include "core/config/tiling.hpp"
 
 #include <map>
 #include <numeric>
@@ -19,7 +19,7 @@ TileOrder random_order(std::mt19937& random) {
           .blocks = blocks,
           .block_m = 64 * (1 + static_cast<int>(random() % 4)),
           .block_n = 16 * (1 + static_cast<int>(random() % 16)),
-          .raster = 1 + static_cast<int>(random() % 6),
+          .swizzle = 1 + static_cast<int>(random() % 6),
           .elements = Elements::bf16};
 }
 
@@ -99,7 +99,7 @@ TEST(WaveCuts, of_an_enormous_problem_are_not_a_list) {
                         .blocks = 1,
                         .block_m = 64,
                         .block_n = 16,
-                        .raster = 4,
+                        .swizzle = 4,
                         .elements = Elements::bf16};
   for (const Transport transport :
        {Transport::ring, Transport::copy_engine, Transport::peer_access}) {

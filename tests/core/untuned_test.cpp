@@ -1,4 +1,4 @@
-#include "core/untuned.hpp"
+#include "core/config/untuned.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -8,8 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/check.hpp"
-#include "core/strategies.hpp"
+#include "core/config/check.hpp"
+#include "core/config/strategies.hpp"
 
 namespace overlaptune {
 namespace {
@@ -77,7 +77,7 @@ TEST(UntunedTest, WithoutATransportItIsTheUsualOneAndThereIsSomethingToOverlap) 
   EXPECT_EQ(line(Op::gemm_all_reduce, "chunked"), "chunked ctas=16 transport=ring chunks=4");
   for (const auto& [op, way, begin] :
        {std::tuple{Op::gemm_reduce_scatter, "signaled", " ctas=16 transport=peer_access groups="},
-        std::tuple{Op::gemm_reduce_scatter, "peer_store", " raster=8 groups="},
+        std::tuple{Op::gemm_reduce_scatter, "peer_store", " swizzle=8 groups="},
         std::tuple{Op::all_gather_gemm, "waiting", " transport=copy_engine groups="}}) {
     const std::string made = line(op, way);
     EXPECT_THAT(made, HasSubstr(begin));

@@ -1,4 +1,4 @@
-#include "core/whole_file.hpp"
+#include "core/base/whole_file.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +17,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/temporary_folder.hpp"
+
 namespace overlaptune {
 namespace {
 
@@ -25,16 +27,8 @@ using ::testing::ElementsAre;
 
 class WholeFile : public testing::Test {
  protected:
-  WholeFile() {
-    std::string name = (fs::temp_directory_path() / "whole-file-XXXXXX").string();
-    folder = mkdtemp(name.data());
-    file = folder / "file";
-    before_ = umask(0027);
-  }
-  ~WholeFile() override {
-    umask(before_);
-    fs::remove_all(folder);
-  }
+  WholeFile() { before_ = umask(0027); }
+  ~WholeFile() override { umask(before_); }
 
   static std::string content(const fs::path& path) {
     std::ifstream in(path, std::ios::binary);
@@ -50,8 +44,9 @@ class WholeFile : public testing::Test {
     return found;
   }
 
-  fs::path folder;
-  fs::path file;
+  TemporaryFolder temporary;
+  fs::path folder = temporary.path();
+  fs::path file = folder / "file";
 
  private:
   mode_t before_;

@@ -1,4 +1,4 @@
-#include "core/work.hpp"
+#include "core/config/work.hpp"
 
 #include <numeric>
 

@@ -12,12 +12,12 @@
 #include "db/impl.hpp"
 #include "processes.hpp"
 #include "samples.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
 
 using samples::failure;
-using samples::Folder;
 
 class DamageTest : public testing::Test {
  protected:
@@ -42,7 +42,7 @@ class DamageTest : public testing::Test {
     return message;
   }
 
-  /// As `refused`, for a database that this SQL makes out of the sound one.
+  /// The refusal of a database that this SQL makes out of the sound one.
   std::string refused_after(const std::string& sql) {
     samples::write_bytes(file_, sound_);
     SQLite::Database(file_.string(), SQLite::OPEN_READWRITE).exec(sql);
@@ -53,7 +53,7 @@ class DamageTest : public testing::Test {
     for (const char* suffix : {"-wal", "-shm"}) std::filesystem::remove(file_.string() + suffix);
   }
 
-  Folder folder_;
+  TemporaryFolder folder_;
   std::filesystem::path file_ = folder_ / "damaged.db";
   std::string sound_;
 };
@@ -268,10 +268,10 @@ TEST_F(DamageTest, RowsThatBreakARuleAreToldAndNotServed) {
            {"UPDATE winners SET config = 'magic' || substr(config, instr(config, ' '))",
             "strategy = 'magic': expected one of"},
            {"UPDATE winners SET config = 'peer_store ctas=8 transport=ring'", "missing"},
-           {"UPDATE winners SET config = 'signaled tile=128x256x64 stages=4 cluster=2 raster=8 "
+           {"UPDATE winners SET config = 'signaled tile=128x256x64 stages=4 cluster=2 swizzle=8 "
             "ctas=16 transport=ring groups=12,,7'",
             "groups = '12,,7': expected"},
-           {"UPDATE winners SET config = 'signaled tile=128x256x64 stages=4 cluster=2 raster=8 "
+           {"UPDATE winners SET config = 'signaled tile=128x256x64 stages=4 cluster=2 swizzle=8 "
             "ctas=16 transport=ring groups=12,-7'",
             "groups = '12,-7': expected"},
            {"UPDATE winners SET config = 'chunked ctas=8 transport=ring groups=12,7'",
@@ -286,11 +286,12 @@ TEST_F(DamageTest, RowsThatBreakARuleAreToldAndNotServed) {
             "ctas = 0: expected 1 or more by peer_access"},
            {"UPDATE winners SET config = 'chunked ctas=8 transport=ring chunks=1000000000'",
             "chunks = 1000000000: expected 1 to"},
-           {"UPDATE winners SET config = 'signaled tile=128x256x64 stages=4 cluster=2 raster=8 "
-            "ctas=16 transport=ring groups=4611686018427387904' WHERE op <> 'all_gather_gemm'",
+           {"UPDATE winners SET config = 'signaled tile=128x256x64 stages=4 cluster=2 swizzle=8 "
+            "ctas=16 transport=ring groups=4611686018427387904' "
+            "WHERE op NOT IN ('all_gather_gemm', 'all_to_all_gemm')",
             "wave_groups: group 0 of 4611686018427387904 tiles"},
            {"UPDATE OR REPLACE winners SET op = 'all_gather_gemm', config = 'signaled "
-            "tile=128x256x64 stages=4 cluster=2 raster=8 ctas=16 transport=ring groups=1'",
+            "tile=128x256x64 stages=4 cluster=2 swizzle=8 ctas=16 transport=ring groups=1'",
             "strategy signaled: cannot run all_gather_gemm"},
            {"UPDATE winners SET config = ''", "strategy: missing"},
            {"UPDATE winners SET config = char(10) || 'chunked ctas=8 transport=ring'",

@@ -7,12 +7,12 @@
 
 #include "processes.hpp"
 #include "samples.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
 
 using samples::Child;
-using samples::Folder;
 using samples::Generator;
 
 /// The i-th candidate of a test; its config tells which one it is.
@@ -23,7 +23,7 @@ Candidate numbered(int i) {
 }
 
 TEST(DurabilityTest, EveryAcknowledgedCandidateOutlivesAKillAtTwentyRandomMoments) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto file = folder / "killed.db";
   PlatformId platform = 0;
   TuningRunId run = 0;
@@ -72,7 +72,7 @@ TEST(DurabilityTest, EveryAcknowledgedCandidateOutlivesAKillAtTwentyRandomMoment
 }
 
 TEST(DurabilityTest, ADatabaseWhoseMakerWasKilledIsMadeByTheNext) {
-  const Folder folder;
+  const TemporaryFolder folder;
   for (int moment = 0; moment < 20; ++moment) {
     const auto file = folder / ("new" + std::to_string(moment) + ".db");
     Child child([&] {
@@ -88,7 +88,7 @@ TEST(DurabilityTest, ADatabaseWhoseMakerWasKilledIsMadeByTheNext) {
 }
 
 TEST(DurabilityTest, ADamagedLogCostsOnlyWhatItHeld) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto file = folder / "log.db";
   PlatformId platform = 0;
   {

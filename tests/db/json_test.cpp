@@ -8,12 +8,12 @@
 #include "db/impl.hpp"
 #include "samples.hpp"
 #include "tests/core/config_cases.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
 
 using nlohmann::json;
-using samples::Folder;
 
 template <class Change>
 void each_config(json& document, Change&& change) {
@@ -47,7 +47,7 @@ class JsonTest : public testing::Test {
     return outcome.error().message;
   }
 
-  Folder folder_;
+  TemporaryFolder folder_;
   Store store_{folder_ / "source.db", Access::create};
   Store target_{folder_ / "target.db", Access::create};
 };
@@ -76,7 +76,7 @@ TEST_F(JsonTest, ImportingTwiceChangesNothing) {
 TEST_F(JsonTest, TheDocumentHasUnitsInItsNames) {
   const json document = json::parse(exported());
   EXPECT_EQ(document["format"], "overlaptune");
-  EXPECT_EQ(document["format_version"], 2);
+  EXPECT_EQ(document["format_version"], 3);
   const auto& candidate = document["tuning_runs"][0]["candidates"][0];
   EXPECT_TRUE(candidate.contains("predicted_us"));
   EXPECT_EQ(candidate["config"], to_string(store_.all_candidates().front().candidate.config));
@@ -125,8 +125,8 @@ TEST_F(JsonTest, AWrongValueIsToldByItsPlace) {
   };
   const std::vector<Case> cases{
       {json::json_pointer("/format"), "other", "format: "},
-      {json::json_pointer("/format_version"), 3, "format_version: newer"},
-      {json::json_pointer("/format_version"), "2", "format_version: "},
+      {json::json_pointer("/format_version"), 4, "format_version: newer"},
+      {json::json_pointer("/format_version"), "3", "format_version: "},
       {json::json_pointer("/platforms"), 3, "platforms: expected an array"},
       {json::json_pointer("/platforms/1/sms"), -1, "platforms[1].sms: expected a whole number"},
       {json::json_pointer("/platforms/1/sms"), 7, "platforms[1].fingerprint: "},
@@ -196,9 +196,9 @@ TEST_F(JsonTest, AnExportFromBeforeWinnersWereTracedIsTaken) {
 
 TEST_F(JsonTest, ADocumentOfAnotherFormatIsRefused) {
   json document = json::parse(exported());
-  document["format_version"] = 1;
-  EXPECT_NE(refused(document.dump()).find("format_version: expected 2"), std::string::npos);
-  document["format_version"] = 3;
+  document["format_version"] = 2;
+  EXPECT_NE(refused(document.dump()).find("format_version: expected 3"), std::string::npos);
+  document["format_version"] = 4;
   EXPECT_NE(refused(document.dump()).find("newer than this program"), std::string::npos);
 }
 
@@ -235,7 +235,7 @@ constexpr const char* kSignaled = R"({
   "problem": {"op": "gemm_reduce_scatter", "m": 4096, "n": 8192, "k": 3584, "dtype": "bf16",
     "ranks": 8},
   "launch": "graph",
-  "config": "signaled tile=128x256x64 stages=4 cluster=2 raster=2 ctas=20 transport=symmetric_then_ring groups=512,256,256",
+  "config": "signaled tile=128x256x64 stages=4 cluster=2 swizzle=2 ctas=20 transport=symmetric_then_ring groups=512,256,256",
   "origin": "shortlist", "rank_by_model": 0, "predicted_us": 410.25, "verdict": "valid",
   "reason": "", "measured": {"median_us": 420.5, "p10_us": 419, "p90_us": 423.5, "count": 9},
   "speedup": {"median": 1.25, "p10": 1.2, "p90": 1.3}, "sm_clock_mhz": 1800, "power_w": 512.5
@@ -292,7 +292,7 @@ TEST_F(JsonTest, ADocumentThatWasWrittenByHandIsUnderstood) {
                           .reason = "rank 2 differs"};
   Candidate signaled = chunked;
   signaled.config = Signaled{.tile = {128, 256, 64, 4, 2},
-                             .raster = 2,
+                             .swizzle = 2,
                              .comm_ctas = 20,
                              .transport = {Transport::symmetric, Transport::ring},
                              .wait = Wait::driver,
@@ -320,7 +320,7 @@ TEST_F(JsonTest, AWinnerThatCannotRunItsProblemIsRefusedAndNamed) {
   json newer = sound;
   each_config(newer, [](json& config) { config = "chunked ctas=8 transport=ring"; });
   newer["winners"][0]["candidate"]["config"] =
-      "signaled tile=128x256x64 stages=4 cluster=2 raster=2 ctas=20 transport=ring "
+      "signaled tile=128x256x64 stages=4 cluster=2 swizzle=2 ctas=20 transport=ring "
       "groups=512,256,256";
   EXPECT_NE(refused(newer.dump()).find("winners[0].candidate: expected one of its run"),
             std::string::npos);

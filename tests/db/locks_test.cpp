@@ -14,16 +14,16 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include "db/failure.hpp"
+#include "db/file/failure.hpp"
 #include "processes.hpp"
 #include "samples.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
 
 using samples::Child;
 using samples::failure;
-using samples::Folder;
 
 class LocksTest : public testing::Test {
  protected:
@@ -40,7 +40,7 @@ class LocksTest : public testing::Test {
         "UPDATE candidates SET reason = reason || 'x'");
   }
 
-  Folder folder_;
+  TemporaryFolder folder_;
   std::filesystem::path file_ = folder_ / "f.db";
 };
 

@@ -13,13 +13,13 @@
 #include "db/impl.hpp"
 #include "processes.hpp"
 #include "samples.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
 
 namespace fs = std::filesystem;
 using samples::failure;
-using samples::Folder;
 using samples::Generator;
 using ::testing::HasSubstr;
 
@@ -64,7 +64,7 @@ class LostFileTest : public testing::Test {
     EXPECT_EQ(kept.info().measurements, 4 * 40 - duplicates_);
   }
 
-  Folder folder_;
+  TemporaryFolder folder_;
   fs::path file_ = folder_ / "f.db";
   fs::path copy_ = folder_ / "copy.db";
   std::optional<Store> store_;

@@ -7,16 +7,16 @@
 #include "db/impl.hpp"
 #include "processes.hpp"
 #include "samples.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
 
-using samples::Folder;
 using samples::Generator;
 
 class MergeTest : public testing::Test {
  protected:
-  Folder folder_;
+  TemporaryFolder folder_;
   Store here_{folder_ / "here.db", Access::create};
   Store there_{folder_ / "there.db", Access::create};
 };

@@ -6,15 +6,15 @@
 
 #include <gtest/gtest.h>
 
-#include "db/temporary_file.hpp"
+#include "db/file/temporary_file.hpp"
 #include "processes.hpp"
 #include "samples.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
 
 using samples::Child;
-using samples::Folder;
 using samples::Generator;
 
 constexpr int kSkipped = 77;
@@ -53,7 +53,7 @@ bool mount_ram_disk(const std::filesystem::path& folder, const char* size) {
 }
 
 TEST(PlaceTest, NoFolder) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto inside = folder / "none" / "x.db";
   samples::write_bytes(folder / "file", "text");
   EXPECT_EQ(refuses_to_write([&] { const Store store(inside, Access::create); }), 0);
@@ -63,7 +63,7 @@ TEST(PlaceTest, NoFolder) {
 }
 
 TEST(PlaceTest, AFileThatMayNotGrowKeepsWhatWasAcknowledged) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto file = folder / "limited.db";
   TuningRunId run = 0;
   {
@@ -95,7 +95,7 @@ TEST(PlaceTest, AFileThatMayNotGrowKeepsWhatWasAcknowledged) {
 }
 
 TEST(PlaceTest, NoNewDatabaseWhereFilesMayNotGrow) {
-  const Folder folder;
+  const TemporaryFolder folder;
   Child child([&] {
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{8'000, 8'000};
@@ -107,7 +107,7 @@ TEST(PlaceTest, NoNewDatabaseWhereFilesMayNotGrow) {
 }
 
 TEST(PlaceTest, ACopyThatDoesNotFitGoes) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto file = folder / "f.db";
   {
     Store store(file, Access::create);
@@ -129,7 +129,7 @@ TEST(PlaceTest, ACopyThatDoesNotFitGoes) {
 }
 
 TEST(PlaceTest, ALinkToNothingIsRefusedAndStays) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto link = folder / "link.db";
   std::filesystem::create_symlink(folder / "target.db", link);
   EXPECT_EQ(refuses_to_write([&] { const Store store(link, Access::create); }), 0);
@@ -140,7 +140,7 @@ TEST(PlaceTest, ALinkToNothingIsRefusedAndStays) {
 }
 
 TEST(PlaceTest, WhatADatabaseThatIsGoneLeftIsNoPartOfANewOne) {
-  const Folder folder;
+  const TemporaryFolder folder;
   for (const char* suffix : {"-wal", "-journal"}) {
     const auto file = folder / "f.db";
     samples::write_bytes(file.string() + suffix, "pages");
@@ -151,7 +151,7 @@ TEST(PlaceTest, WhatADatabaseThatIsGoneLeftIsNoPartOfANewOne) {
 }
 
 TEST(PlaceTest, AFullDisk) {
-  const Folder folder;
+  const TemporaryFolder folder;
   Child child([&] {
     if (!mount_ram_disk(folder.path(), "size=1m")) return kSkipped;
     const auto file = folder / "full.db";
@@ -183,7 +183,7 @@ TEST(PlaceTest, AFullDisk) {
 }
 
 TEST(PlaceTest, AReadOnlyDiskIsReadAndNotWritten) {
-  const Folder folder;
+  const TemporaryFolder folder;
   Child child([&] {
     if (!mount_ram_disk(folder.path(), "size=8m")) return kSkipped;
     const auto file = folder / "system.db";
@@ -209,7 +209,7 @@ TEST(PlaceTest, AReadOnlyDiskIsReadAndNotWritten) {
 /// A creation that was killed leaves its file behind; one that goes on in another process is left
 /// alone.
 TEST(Creation, TakesAwayWhatKilledOnesLeft) {
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   const auto file = folder / "new.db";
   const auto abandoned = folder / "new.db.new-0123456789abcdef";
   samples::write_bytes(abandoned, "half a database");

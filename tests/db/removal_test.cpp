@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 
 #include "samples.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
 
-using samples::Folder;
 using ::testing::HasSubstr;
 
 class RemovalTest : public testing::Test {
@@ -25,7 +25,7 @@ class RemovalTest : public testing::Test {
     EXPECT_TRUE(store.check().empty()) << store.check().front();
   }
 
-  Folder folder_;
+  TemporaryFolder folder_;
   std::filesystem::path file_ = folder_ / "f.db";
   Store store_{file_, Access::create};
 };
@@ -44,6 +44,26 @@ TEST_F(RemovalTest, runs_that_later_ones_repeat_are_pruned_and_nothing_is_missed
   EXPECT_TRUE(store_.prune({.keep = 0}).empty());
   expect_sound(store_);
   expect_sound(Store(file_, Access::read));
+}
+
+TEST_F(RemovalTest, runs_are_listed_with_their_rows_and_whether_they_ended) {
+  samples::Generator draw(6);
+  const auto platform = store_.add_platform(draw.platform());
+  const auto probes = store_.begin_probe_run(platform, {});
+  store_.add_measurement(probes, draw.measurement());
+  store_.finish_probe_run(probes);
+  store_.put_winner(store_.begin_tuning_run(platform, "stopped", {}), draw.winner());
+  const auto runs = store_.runs();
+  ASSERT_EQ(runs.size(), 2U);
+  for (const RunBrief& run : runs) {
+    EXPECT_EQ(run.platform, platform);
+    EXPECT_EQ(run.finished, !run.tuning);
+    EXPECT_EQ(run.rows, 1);
+    EXPECT_EQ(run.winners, run.tuning ? 1 : 0);
+    EXPECT_TRUE(run.needed);
+  }
+  EXPECT_FALSE(runs[0].tuning);
+  EXPECT_TRUE(runs[1].tuning);
 }
 
 TEST_F(RemovalTest, a_run_with_one_winner_that_is_left_stays) {
@@ -77,7 +97,7 @@ TEST_F(RemovalTest, both_rules_must_hold_and_kinds_and_platforms_count_apart) {
     }
   }
   const auto pruned = [&](const PruneRule& rule) { return store_.in_memory().prune(rule).size(); };
-  // Of each platform: probe runs of three days, whose measurement is not the newest, and four
+  // Each platform may lose probe runs of three days, whose measurement is not the newest, and four
   // tuning runs.
   EXPECT_EQ(pruned({.keep = 0}), 2U * 7);
   EXPECT_EQ(pruned({.keep = 1}), 2U * 6);

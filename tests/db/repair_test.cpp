@@ -8,11 +8,11 @@
 
 #include "processes.hpp"
 #include "samples.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
 
-using samples::Folder;
 using samples::Generator;
 using ::testing::Contains;
 using ::testing::HasSubstr;
@@ -56,7 +56,7 @@ class RepairTest : public testing::Test {
     return winner;
   }
 
-  Folder folder_;
+  TemporaryFolder folder_;
   std::filesystem::path file_ = folder_ / "damaged.db";
   Generator draw_{5};
   const Problem problem_{Op::gemm_all_reduce, 4096, 8192, 1024, Elements::bf16, 4};

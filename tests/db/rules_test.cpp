@@ -34,7 +34,7 @@ TEST(Rules, gemms_have_sizes) {
   EXPECT_FALSE(takes(gemm(1, kLargestSize + 1)));
   EXPECT_FALSE(takes(gemm(1, 1, kLargestSize + 1)));
   GemmProbe probe = gemm();
-  probe.raster = -1;
+  probe.swizzle = -1;
   EXPECT_FALSE(takes(probe));
   probe = gemm();
   probe.sms = -1;

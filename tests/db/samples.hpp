@@ -13,35 +13,12 @@
 
 #include <fmt/format.h>
 
-#include "core/config_fields.hpp"
-#include "core/strategies.hpp"
-#include "core/tiling.hpp"
+#include "core/config/config_fields.hpp"
+#include "core/config/strategies.hpp"
+#include "core/config/tiling.hpp"
 #include "db/store.hpp"
 
 namespace overlaptune::samples {
-
-/// A folder of its own, removed at the end.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "overlaptune-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = pattern;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] std::filesystem::path operator/(std::string_view name) const {
-    return path_ / name;
-  }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 inline std::string read_bytes(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -52,11 +29,11 @@ inline void write_bytes(const std::filesystem::path& file, const std::string& by
   std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-/// The raster of a config; 0 where its strategy has none.
-inline int raster_of(const Config& config) {
-  int raster = 0;
-  with_field<config_field::Raster>(config, [&](const auto& value) { raster = value; });
-  return raster;
+/// The swizzle of a config; 0 where its strategy has none.
+inline int swizzle_of(const Config& config) {
+  int swizzle = 0;
+  with_field<config_field::Swizzle>(config, [&](const auto& value) { swizzle = value; });
+  return swizzle;
 }
 
 /// Draws values; the same seed gives the same ones.
@@ -150,21 +127,21 @@ class Generator {
       case strategy_of<Signaled>():
         break;
       case strategy_of<Waiting>(): {
-        Waiting made{.tile = tile(), .raster = small(1, 16)};
+        Waiting made{.tile = tile(), .swizzle = small(1, 16)};
         for (std::int64_t i = between(1, 4); i > 0; --i) {
           made.wave_groups.push_back(between(1, 5000));
         }
         return made;
       }
       case strategy_of<PeerStore>(): {
-        PeerStore made{.tile = tile(), .raster = small(1, 16)};
+        PeerStore made{.tile = tile(), .swizzle = small(1, 16)};
         for (std::int64_t i = between(1, 4); i > 0; --i) {
           made.wave_groups.push_back(between(1, 5000));
         }
         return made;
       }
     }
-    Signaled made{.tile = tile(), .raster = small(1, 16), .transport = any<GroupTransports>()};
+    Signaled made{.tile = tile(), .swizzle = small(1, 16), .transport = any<GroupTransports>()};
     made.comm_ctas = small(is_nccls(made.transport.beside_gemm) ? 0 : 1, 32);
     if (made.transport.beside_gemm != Transport::copy_engine) made.wait = any<Wait>();
     for (std::int64_t i = between(1, 4); i > 0; --i) made.wave_groups.push_back(between(1, 5000));
@@ -180,11 +157,11 @@ class Generator {
     }
     if (auto* signaled = std::get_if<Signaled>(&made)) cut(problem, *signaled);
     if (auto* waiting = std::get_if<Waiting>(&made)) {
-      const std::int64_t tiles = tile_order(problem, waiting->tile, waiting->raster).tiles();
+      const std::int64_t tiles = tile_order(problem, waiting->tile, waiting->swizzle).tiles();
       waiting->wave_groups.assign(static_cast<std::size_t>(problem.ranks), tiles / problem.ranks);
     }
     if (auto* stored = std::get_if<PeerStore>(&made)) {
-      stored->wave_groups = {tile_order(problem, stored->tile, stored->raster).tiles()};
+      stored->wave_groups = {tile_order(problem, stored->tile, stored->swizzle).tiles()};
     }
     return made;
   }
@@ -259,7 +236,7 @@ class Generator {
  private:
   /// Some wave groups: whole swizzle groups for copy engines, whole columns for the others.
   void cut(const Problem& problem, Signaled& signaled) {
-    const TileOrder order = tile_order(problem, signaled.tile, signaled.raster);
+    const TileOrder order = tile_order(problem, signaled.tile, signaled.swizzle);
     const bool by_rows = signaled.transport.beside_gemm == Transport::copy_engine;
     std::vector<std::int64_t>& groups = signaled.wave_groups;
     groups.clear();

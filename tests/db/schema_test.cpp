@@ -7,6 +7,7 @@
 
 #include "processes.hpp"
 #include "samples.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
@@ -27,7 +28,7 @@ TEST(SchemaTest, ItsDigestIsKnown) {
 }
 
 TEST(SchemaTest, AFileOfAProgramBeforeTheFirstReleaseIsRefusedWithWhatToDo) {
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   const auto file = folder / "old.db";
   { const Store made(file, Access::create); }
   {
@@ -47,7 +48,7 @@ TEST(SchemaTest, AFileOfAProgramBeforeTheFirstReleaseIsRefusedWithWhatToDo) {
 
 /// SQLite converts texts of another encoding when they are read, and leaves them in the file.
 TEST(SchemaTest, TextsOfAnotherEncodingAreTheSame) {
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   const auto file = folder / "utf16.db";
   {
     db::Connection connection(file, file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);

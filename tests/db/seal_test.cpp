@@ -7,11 +7,10 @@
 
 #include "db/impl.hpp"
 #include "samples.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
-
-using samples::Folder;
 
 class SealTest : public testing::Test {
  protected:
@@ -49,7 +48,7 @@ class SealTest : public testing::Test {
     return list;
   }
 
-  Folder folder_;
+  TemporaryFolder folder_;
   std::filesystem::path file_ = folder_ / "sound.db";
   int copies_ = 0;
   int changes_ = 0;

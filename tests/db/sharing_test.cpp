@@ -11,16 +11,16 @@
 
 #include "processes.hpp"
 #include "samples.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
 
 using samples::Child;
-using samples::Folder;
 using samples::Generator;
 
 struct Shared {
-  Folder folder;
+  TemporaryFolder folder;
   std::filesystem::path file = folder / "shared.db";
   PlatformId platform = 0;
   TuningRunId run = 0;
@@ -203,7 +203,7 @@ TEST(SharingTest, OpeningAFileAgainKeepsTheLocksOfTheFirstHandle) {
 }
 
 TEST(SharingTest, ProcessesThatMakeTheSameDatabaseShareIt) {
-  const Folder folder;
+  const TemporaryFolder folder;
   std::filesystem::path file;
   const auto make = [&] {
     Store store(file, Access::create);

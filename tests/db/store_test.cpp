@@ -7,21 +7,21 @@
 
 #include <gtest/gtest.h>
 
-#include "core/check.hpp"
+#include "core/config/check.hpp"
 #include "db/impl.hpp"
 #include "processes.hpp"
 #include "samples.hpp"
 #include "tests/core/config_cases.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
 
-using samples::Folder;
 using samples::Generator;
 
 class StoreTest : public testing::Test {
  protected:
-  Folder folder_;
+  TemporaryFolder folder_;
   std::filesystem::path file_ = folder_ / "a b?#%41.db";  // nothing that a URI may misread
   Store store_{file_, Access::create};
   Generator draw_{1};

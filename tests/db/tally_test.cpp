@@ -6,11 +6,11 @@
 
 #include "processes.hpp"
 #include "samples.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
 
-using samples::Folder;
 using samples::Generator;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -35,7 +35,7 @@ class TallyTest : public testing::Test {
     return all;
   }
 
-  Folder folder_;
+  TemporaryFolder folder_;
   std::filesystem::path file_ = folder_ / "f.db";
 };
 

@@ -14,7 +14,7 @@ namespace overlaptune::fuzz {
 namespace {
 
 constexpr const char* kOps[] = {"gemm_all_reduce", "gemm_reduce_scatter", "all_gather_gemm",
-                                "gemm_all_to_all"};
+                                "gemm_all_to_all", "all_to_all_gemm"};
 constexpr const char* kDtypes[] = {"bf16", "fp16"};
 constexpr const char* kLaunches[] = {"graph", "eager"};
 constexpr const char* kWinners =
@@ -25,9 +25,9 @@ constexpr const char* kWinners =
 const std::map<std::string, std::set<std::string>> kFields{
     {"sequential", {"ctas", "transport"}},
     {"chunked", {"ctas", "transport", "chunks"}},
-    {"signaled", {"tile", "stages", "cluster", "raster", "ctas", "transport", "wait", "groups"}},
-    {"waiting", {"tile", "stages", "cluster", "raster", "ctas", "transport", "groups"}},
-    {"peer_store", {"tile", "stages", "cluster", "raster", "groups"}}};
+    {"signaled", {"tile", "stages", "cluster", "swizzle", "ctas", "transport", "wait", "groups"}},
+    {"waiting", {"tile", "stages", "cluster", "swizzle", "ctas", "transport", "groups"}},
+    {"peer_store", {"tile", "stages", "cluster", "swizzle", "groups"}}};
 
 /// The words of a config's line.
 struct Line {
@@ -81,20 +81,22 @@ std::int64_t tiles(const ovt_problem& problem, const std::vector<std::int64_t>& 
 
 /// Whether a transport carries the collective; an answer that cannot run is wrong.
 bool carries(const std::string& transport, ovt_op op) {
-  if (transport == "copy_engine") return op == OVT_GEMM_ALL_TO_ALL || op == OVT_ALL_GATHER_GEMM;
+  const bool is_all_to_all = op == OVT_GEMM_ALL_TO_ALL || op == OVT_ALL_TO_ALL_GEMM;
+  if (transport == "copy_engine") return is_all_to_all || op == OVT_ALL_GATHER_GEMM;
   const bool is_symmetric = transport == "symmetric" || transport == "symmetric_then_ring";
-  if (is_symmetric) return op != OVT_GEMM_ALL_TO_ALL;
+  if (is_symmetric) return !is_all_to_all;
   return transport == "ring" || transport == "peer_access" || transport.empty();
 }
 
 /// The GEMM of these strategies is generated, and its tiles are in wave groups.
 void require_tiles(const ovt_problem& problem, const Line& line) {
+  require(problem.op != OVT_ALL_TO_ALL_GEMM, "a generated GEMM that has the op");
   require((line.strategy == "waiting") == (problem.op == OVT_ALL_GATHER_GEMM),
           "a GEMM on the right side of the collective");
   const auto tile = line.numbers("tile");
   require(tile.size() == 3, "a tile");
   for (const auto side : tile) require(side > 0, "sides of the tile");
-  for (const char* name : {"stages", "cluster", "raster"}) {
+  for (const char* name : {"stages", "cluster", "swizzle"}) {
     require(line.number(name, 0) > 0, "fields of a generated GEMM");
   }
   std::int64_t sum = 0;

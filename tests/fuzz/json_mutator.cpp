@@ -45,7 +45,7 @@ Json odd_value(const Json& present, Random& random) {
       9223372036854775807, -9223372036854775808, 18446744073709551615, 0.0, -0.0, 0.5, 1e300,
       5e-324, "", "x", "a\u0000b", "\ud83d\ude00", "signaled", "timeout", "copy", [1, 2, 3], [],
       {}, "sequential ctas=0 transport=ring", "chunked ctas=8 transport=symmetric chunks=4",
-      "signaled tile=128x256x64 stages=4 cluster=2 raster=8 ctas=16 transport=ring groups=9,7"])");
+      "signaled tile=128x256x64 stages=4 cluster=2 swizzle=8 ctas=16 transport=ring groups=9,7"])");
   if (present.is_number_integer() && random() % 2 == 0) {
     return present.get<std::uint64_t>() + 2 * (random() % 2) - 1;
   }

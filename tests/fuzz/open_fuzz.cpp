@@ -49,10 +49,10 @@ class Plain {
   /// Calls `row` for the first few rows, until SQLite fails.
   template <class F>
   void each(const char* sql, F&& row) {
-    constexpr int kMost = 4;
+    constexpr int kMostRows = 4;
     sqlite3_stmt* statement = nullptr;
     if (sqlite3_prepare_v2(database_, sql, -1, &statement, nullptr) == SQLITE_OK) {
-      for (int i = 0; i < kMost && sqlite3_step(statement) == SQLITE_ROW; ++i) row(statement);
+      for (int i = 0; i < kMostRows && sqlite3_step(statement) == SQLITE_ROW; ++i) row(statement);
     }
     sqlite3_finalize(statement);
   }
@@ -74,7 +74,8 @@ std::vector<Question> questions(Plain& plain) {
   };
   constexpr const char* kSelect =
       "SELECT CASE op WHEN 'gemm_all_reduce' THEN 0 WHEN 'gemm_reduce_scatter' THEN 1 WHEN "
-      "'all_gather_gemm' THEN 2 ELSE 3 END, m, n, k, dtype = 'fp16', ranks, launch = 'eager' FROM ";
+      "'all_gather_gemm' THEN 2 WHEN 'gemm_all_to_all' THEN 3 ELSE 4 END, m, n, k, dtype = 'fp16', "
+      "ranks, launch = 'eager' FROM ";
   plain.each((std::string(kSelect) + "winners ORDER BY m DESC").c_str(), add);
   if (list.empty()) plain.each((std::string(kSelect) + "problems, candidates").c_str(), add);
   list.push_back({problem_of(OVT_GEMM_ALL_REDUCE, 1000, 1024, 512, OVT_BF16, 4)});
@@ -153,6 +154,22 @@ void ask_otherwise(const ovt_database* database, const Question& asked, const ov
   ask_for(database, asked, all, 2);
 }
 
+/// Asks for the recipe of a weight, for few rows: more take long.
+void ask_recipe(const ovt_database* database, const Question& asked) {
+  ovt_problem most = asked.problem;
+  most.m = 8 * most.ranks;
+  std::array<char, 16384> text{};
+  std::size_t length = 0;
+  const ovt_question question{.size = sizeof(ovt_question), .launch = asked.launch};
+  const ovt_status status =
+      ovt_query_recipe(database, &most, &question, text.data(), text.size(), &length);
+  if (status == OVT_ERROR_ARGUMENT) return;
+  require(status == OVT_OK, std::string("a recipe, not ") + ovt_last_error());
+  require(std::strlen(text.data()) == length, "its length");
+  require(std::strncmp(text.data(), "recipe=1 ", 9) == 0, "a recipe");
+  require(std::strstr(text.data(), "\nfrom=1 to=") != nullptr, "ranges that begin at one row");
+}
+
 bool equal_answers(const ovt_answer& a, const ovt_answer& b) {
   const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
   return a.source == b.source && std::strcmp(a.config, b.config) == 0 &&
@@ -182,6 +199,7 @@ void use(const std::string& path, Plain& plain, const ovt_platform* platform) {
       require_stored(plain.database(), question.problem, question.launch, *answer);
     }
   }
+  if (!answers.empty() && answers[0]) ask_recipe(database, asked[0]);
   require(ovt_reload(database) == OVT_OK, "a file that is as it was");
   if (!answers.empty() && answers[0]) {
     require(equal_answers(*answers[0], *ask(database, asked[0])), "the same answer");

@@ -1,6 +1,6 @@
-#include "run/fork.hpp"
+#include "run/streams/fork.hpp"
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "gpu.hpp"
 #include "kernels/support.hpp"
 

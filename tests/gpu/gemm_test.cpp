@@ -1,4 +1,4 @@
-#include "run/gemm.hpp"
+#include "run/gemm/gemm.hpp"
 
 #include "gpu.hpp"
 #include "kernels/support.hpp"

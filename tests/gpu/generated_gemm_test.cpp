@@ -1,4 +1,4 @@
-#include "run/generated_gemm.hpp"
+#include "run/gemm/generated_gemm.hpp"
 
 #include "gpu.hpp"
 #include "kernels/support.hpp"
@@ -24,7 +24,7 @@ class GeneratedGemmTest : public GpuTest {
   }
 
   /// The largest relative error of a segment; the counters of the groups are checked, too.
-  double error_of(GeneratedGemms& gemms, const Shape& shape, const Tile& tile, int raster,
+  double error_of(GeneratedGemms& gemms, const Shape& shape, const Tile& tile, int swizzle,
                   std::size_t most_groups, const Crew& crew = {.sms = 64}) {
     const std::int64_t rows = shape.rows * shape.blocks;
     const DeviceMemory a = device_memory(static_cast<std::size_t>(rows * shape.k) * 2);
@@ -51,7 +51,7 @@ class GeneratedGemmTest : public GpuTest {
                           .blocks = shape.blocks,
                           .block_m = tile.block_m,
                           .block_n = tile.block_n,
-                          .raster = raster};
+                          .swizzle = swizzle};
     GeneratedOperands operands{.a = a.get(), .b = b.get(), .k = shape.k};
     std::int64_t end = 0;
     std::int64_t first_row = 0;
@@ -151,8 +151,8 @@ TEST_F(GeneratedGemmTest, consumers_take_turns) {
   }
 }
 
-/// Few tiles and many steps: with odd numbers of steps and of slabs, with groups, with row blocks,
-/// and with SMs that are left to others.
+/// Few tiles and many steps: with odd numbers of steps and of subtiles, with groups, with row
+/// blocks, and with SMs that are left to others.
 TEST_F(GeneratedGemmTest, two_ctas_share_a_tile_where_half_of_the_sms_were_idle) {
   if (major_ != 9) GTEST_SKIP() << "no Hopper GPU";
   GeneratedGemms gemms;

@@ -7,7 +7,7 @@
 #include <random>
 #include <thread>
 
-#include "core/units.hpp"
+#include "core/base/units.hpp"
 #include "gpu.hpp"
 #include "ranks_on_one_gpu.hpp"
 
@@ -67,7 +67,7 @@ class PeerAccess : public GpuTest {
     const std::size_t result_bytes =
         static_cast<std::size_t>(result_rows * n * static_cast<std::int64_t>(sizeof(T)));
     const std::vector<PeerPiece> pieces = pieces_of(block_rows, n);
-    const RanksOnOneGpu meetings(ranks);
+    const RanksOnOneGpu barriers(ranks);
     PeerExchange exchange{.collective = collective,
                           .dtype = std::is_same_v<T, __half> ? Dtype::fp16 : Dtype::bf16,
                           .n = n,
@@ -97,14 +97,14 @@ class PeerAccess : public GpuTest {
       }
       OVT_CHECK(cudaDeviceSynchronize());
       for (int rank = 0; rank < ranks; ++rank) {
-        exchange.meeting = meetings.meeting(rank);
+        exchange.barrier = barriers.barrier(rank);
         exchange.result = sums_all ? nullptr : results[static_cast<std::size_t>(rank)];
         const cudaStream_t own = streams[static_cast<std::size_t>(rank)].get();
-        meetings.enqueue_gate(own, rank);
+        barriers.enqueue_gate(own, rank);
         OVT_CHECK(kernels::exchange(own, exchange, pieces, 3 - round));
       }
       // The gates have reset the counters once the first of them has let its rank through.
-      while (on_host<std::uint32_t>(&meetings.words_of(ranks - 1)->ready[0], 1).front() !=
+      while (on_host<std::uint32_t>(&barriers.flags_of_rank(ranks - 1)->ready[0], 1).front() !=
              static_cast<std::uint32_t>(round + 1)) {
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -115,7 +115,7 @@ class PeerAccess : public GpuTest {
                                   cudaMemcpyHostToDevice, stream()));
         OVT_CHECK(cudaStreamSynchronize(stream()));
         const std::uint32_t counters[3] = {3, 2, 7};
-        OVT_CHECK(cudaMemcpyAsync(meetings.words_of(static_cast<int>(r))->counters, counters,
+        OVT_CHECK(cudaMemcpyAsync(barriers.flags_of_rank(static_cast<int>(r))->counters, counters,
                                   sizeof counters, cudaMemcpyHostToDevice, stream()));
         OVT_CHECK(cudaStreamSynchronize(stream()));
       }

@@ -7,8 +7,8 @@
 #include "gpu.hpp"
 #include "kernels/support.hpp"
 #include "ranks_on_one_gpu.hpp"
-#include "run/generated_gemm.hpp"
-#include "run/stored_tiles.hpp"
+#include "run/gemm/generated_gemm.hpp"
+#include "strategies/peer_store/run_stored_tiles.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -20,11 +20,11 @@ struct Case {
   std::int64_t n = 0;
   std::int64_t k = 0;
   Tile tile{};
-  int raster = 1;
+  int swizzle = 1;
   int columns_a_group = 1;
   Elements elements = Elements::bf16;
   bool waits = true;
-  bool gate = false;  ///< a gate meets the ranks, not the kernel
+  bool gate = false;  ///< the barrier is a gate, not in the kernel
 };
 
 std::size_t bytes(std::int64_t elements) {
@@ -42,7 +42,7 @@ class PeerStoreTest : public GpuTest {
     OVT_CHECK(cudaDeviceGetAttribute(&sms_, cudaDevAttrMultiProcessorCount, 0));
   }
 
-  /// What one rank has.
+  /// One rank: its memory, stream and launch.
   struct Rank {
     DeviceMemory a{};
     DeviceMemory b{};
@@ -77,7 +77,7 @@ class PeerStoreTest : public GpuTest {
 
   void prepare(const Case& of) {
     const Problem problem = problem_of(of);
-    const TileOrder order = tile_order(problem, of.tile, of.raster);
+    const TileOrder order = tile_order(problem, of.tile, of.swizzle);
     const std::vector<Cut> cuts = cuts_of(order, of.columns_a_group);
     const StoreOrder stored = store_order(problem, order, cuts);
     const auto gemm = gemms_.gemm({.tile = of.tile,
@@ -87,7 +87,7 @@ class PeerStoreTest : public GpuTest {
     ASSERT_TRUE(gemm) << gemm.error().message;
     gemm_ = *gemm;
     ranks_.clear();
-    meetings_.emplace(of.ranks);
+    barriers_.emplace(of.ranks);
     for (int rank = 0; rank < of.ranks; ++rank) {
       Rank made;
       made.a = device_memory(bytes(of.m * of.k));
@@ -113,8 +113,8 @@ class PeerStoreTest : public GpuTest {
                                        .b = own.b.get(),
                                        .k = of.k,
                                        .stores = std::move(stores),
-                                       .meeting = meetings_->meeting(rank),
-                                       .meets = !of.gate};
+                                       .barrier = barriers_->barrier(rank),
+                                       .has_barrier = !of.gate};
       own.launch = gemm_->prepare(order, {.sms = sms_ / of.ranks}, operands, nullptr);
     }
     OVT_CHECK(cudaStreamSynchronize(stream()));
@@ -145,7 +145,7 @@ class PeerStoreTest : public GpuTest {
       const auto number = static_cast<int>(&rank - ranks_.data());
       OVT_CHECK(kernels::spin(rank.stream.get(),
                               static_cast<std::int64_t>(random_() % 100'000) + (last ? late : 0)));
-      if (of.gate) meetings_->enqueue_gate(rank.stream.get(), number);
+      if (of.gate) barriers_->enqueue_gate(rank.stream.get(), number);
       gemm_->enqueue(rank.stream.get(), rank.launch);
     }
     for (Rank& rank : ranks_) OVT_CHECK(cudaStreamSynchronize(rank.stream.get()));
@@ -205,7 +205,7 @@ class PeerStoreTest : public GpuTest {
   GeneratedGemms gemms_{};
   const GeneratedGemm* gemm_ = nullptr;
   std::vector<Rank> ranks_{};
-  std::optional<RanksOnOneGpu> meetings_{};
+  std::optional<RanksOnOneGpu> barriers_{};
   int sms_ = 0;
   std::mt19937 random_{1};
 };
@@ -229,7 +229,7 @@ TEST_F(PeerStoreTest, every_kind_of_tile_of_every_op) {
                             .n = 1096,
                             .k = 328,
                             .tile = tile,
-                            .raster = 2,
+                            .swizzle = 2,
                             .columns_a_group = 2,
                             .gate = ranks == 3}),
                   kBf16)
@@ -273,9 +273,9 @@ TEST_F(PeerStoreTest, tiles_that_two_ctas_share) {
   }
 }
 
-/// The second CTA of a tile of one slab has nothing to store, but signals. Its signal must not come
-/// before the late rank has begun, which resets its counters then.
-TEST_F(PeerStoreTest, signals_of_shared_tiles_wait_for_a_late_rank) {
+/// The second CTA of a tile of one subtile has nothing to store, but signals. Its signal must not
+/// come before the late rank has begun, which resets its counters then.
+TEST_F(PeerStoreTest, signals_of_split_k_wait_for_a_late_rank) {
   for (const Op op : kOps) {
     const Case of{.op = op,
                   .ranks = 2,
@@ -298,7 +298,7 @@ TEST_F(PeerStoreTest, runs_one_after_the_other_have_the_same_bits) {
                   .n = 1096,
                   .k = 256,
                   .tile = {128, 128, 64, 4, 1},
-                  .raster = 2,
+                  .swizzle = 2,
                   .columns_a_group = 2};
     prepare(of);
     run(of);

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "gpu.hpp"
-#include "run/occupied.hpp"
+#include "run/gemm/occupied.hpp"
 
 namespace overlaptune::run {
 namespace {

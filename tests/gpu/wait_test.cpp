@@ -3,7 +3,7 @@
 
 #include "gpu.hpp"
 #include "ranks_on_one_gpu.hpp"
-#include "run/stream_wait.hpp"
+#include "run/streams/stream_wait.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -23,7 +23,7 @@ TEST_F(StreamWait, what_comes_later_starts_when_the_value_is_there_and_not_befor
   };
   for (const Wait by : {Wait::driver, Wait::kernel}) {
     const auto wait = [&](cudaStream_t on) {
-      wait_for_signal(on, ranks.meeting(0), {word, 0x02020202}, by);
+      wait_for_signal(on, ranks.barrier(0), {word, 0x02020202}, by);
     };
     const Graph graph = captured(waiting.get(), wait);
     const GraphExec replay = instantiated(graph);

@@ -2,12 +2,12 @@
 
 #include <random>
 
-#include "core/arrivals.hpp"
 #include "gpu.hpp"
 #include "kernels/support.hpp"
 #include "ranks_on_one_gpu.hpp"
-#include "run/generated_gemm.hpp"
-#include "run/stream_wait.hpp"
+#include "run/gemm/generated_gemm.hpp"
+#include "run/streams/stream_wait.hpp"
+#include "strategies/waiting/arrivals.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -22,7 +22,7 @@ struct Case {
   std::int64_t k = 0;
   Elements elements = Elements::bf16;
   Tile tile{};
-  int raster = 1;
+  int swizzle = 1;
   int own_block = 0;
   int groups_a_block = 1;
   int sms = 64;
@@ -40,8 +40,9 @@ class WaitingGemmTest : public GpuTest {
   void SetUp() override {
     GpuTest::SetUp();
     if (IsSkipped()) return;
-    OVT_CHECK(cudaDeviceGetAttribute(&major_, cudaDevAttrComputeCapabilityMajor, 0));
-    if (major_ < 8) GTEST_SKIP() << "older than Ampere";
+    int major = 0;
+    OVT_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+    if (major != 9) GTEST_SKIP() << "no Hopper GPU";
   }
 
   /// The largest relative error of a segment of C; 1 where an element is not finite. Copies are
@@ -78,7 +79,7 @@ class WaitingGemmTest : public GpuTest {
     OVT_CHECK(cudaMemcpyAsync(pinned, all.get(), bytes(problem.m * of.k), cudaMemcpyDeviceToHost,
                               stream()));
 
-    const ArrivalOrder order = arrival_order(problem, of.tile, of.raster);
+    const ArrivalOrder order = arrival_order(problem, of.tile, of.swizzle);
     std::vector<Cut> cuts{arrival_cut(order, 1, 0)};
     const std::int64_t swizzles = order.block.swizzle_groups();
     for (int i = 1; i < of.blocks; ++i) {
@@ -96,7 +97,7 @@ class WaitingGemmTest : public GpuTest {
     for (std::size_t i = 0; i < cuts.size(); ++i) {
       rows.arrivals.push_back({cuts[i].tiles, i == 0 ? nullptr : flag + i});
     }
-    const TileOrder tiles = tile_order(problem, of.tile, of.raster);
+    const TileOrder tiles = tile_order(problem, of.tile, of.swizzle);
     const GeneratedOperands operands{
         .a = gathered.get(),
         .b = b.get(),
@@ -106,7 +107,7 @@ class WaitingGemmTest : public GpuTest {
                       .row_stride = of.n,
                       .block_stride = of.block_rows * of.n}},
         .rows = rows,
-        .meeting = ranks.meeting(0)};
+        .barrier = ranks.barrier(0)};
     const auto gemm = gemms.gemm({.tile = of.tile,
                                   .elements = of.elements,
                                   .regions = static_cast<int>(cuts.size()),
@@ -169,17 +170,15 @@ class WaitingGemmTest : public GpuTest {
     return found.not_finite > 0 ? 1 : found.largest;
   }
 
-  int major_ = 0;
   std::mt19937 random_{1};
 };
 
 constexpr double kBf16 = 1.0 / 256;
 constexpr double kFp16 = 1.0 / 2048;
 
-TEST_F(WaitingGemmTest, every_kind_of_tile_waits_on_hopper) {
-  if (major_ != 9) GTEST_SKIP() << "no Hopper GPU";
+TEST_F(WaitingGemmTest, every_kind_of_tile_waits) {
   GeneratedGemms gemms;
-  Case of{.block_rows = 640, .n = 1096, .k = 328, .raster = 2, .groups_a_block = 2};
+  Case of{.block_rows = 640, .n = 1096, .k = 328, .swizzle = 2, .groups_a_block = 2};
   for (const Tile& tile :
        {Tile{64, 256, 64, 4, 1}, Tile{128, 256, 64, 4, 1}, Tile{192, 192, 64, 4, 1},
         Tile{256, 192, 64, 3, 1}, Tile{128, 96, 64, 6, 1}, Tile{128, 256, 64, 4, 2},
@@ -210,40 +209,16 @@ TEST_F(WaitingGemmTest, every_kind_of_tile_waits_on_hopper) {
             kBf16);
 }
 
-TEST_F(WaitingGemmTest, the_portable_kernel_waits) {
-  GeneratedGemms gemms(KernelFamily::portable);
-  EXPECT_LT(error_of(gemms, {.block_rows = 320,
-                             .n = 520,
-                             .k = 328,
-                             .elements = Elements::fp16,
-                             .tile = {128, 128, 64, 3, 1},
-                             .raster = 2,
-                             .own_block = 2,
-                             .groups_a_block = 2}),
-            kFp16);
-  EXPECT_LT(error_of(gemms, {.block_rows = 200,
-                             .blocks = 8,
-                             .n = 264,
-                             .k = 1000,
-                             .tile = {64, 64, 64, 4, 1},
-                             .own_block = 7,
-                             .groups_a_block = 4,
-                             .sms = 16}),
-            kBf16);
-}
-
 TEST_F(WaitingGemmTest, a_wait_that_is_skipped_is_seen) {
-  for (const KernelFamily family : {KernelFamily::best, KernelFamily::portable}) {
-    GeneratedGemms gemms(family);
-    const Case of{.block_rows = 1024,
-                  .n = 1024,
-                  .k = 1024,
-                  .tile = {128, 128, 64, 3, 1},
-                  .own_block = 1,
-                  .sms = 128};
-    EXPECT_EQ(error_of(gemms, of, Flags::raised_at_once), 1);
-    EXPECT_LT(error_of(gemms, of), kBf16);
-  }
+  GeneratedGemms gemms;
+  const Case of{.block_rows = 1024,
+                .n = 1024,
+                .k = 1024,
+                .tile = {128, 128, 64, 3, 1},
+                .own_block = 1,
+                .sms = 128};
+  EXPECT_EQ(error_of(gemms, of, Flags::raised_at_once), 1);
+  EXPECT_LT(error_of(gemms, of), kBf16);
 }
 
 TEST_F(WaitingGemmTest, delays_change_no_result) {

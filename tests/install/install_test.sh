@@ -52,6 +52,19 @@ output=$("$work/cmake/example_query" "$work/tuned.db" 4096 8192 3584 8 cuda:h200
   fail "the system database: printed $output"
 echo 'ok: the system database'
 
+# The lines that docs/api.md shows for a CMake project.
+mkdir "$work/mine"
+{
+  echo 'cmake_minimum_required(VERSION 3.22)'
+  echo 'project(mine LANGUAGES C)'
+  echo "add_executable(mine $root/examples/query.c)"
+  awk '/^```/ { inside = ($0 ~ /cmake/); next } inside' "$root/docs/api.md"
+} > "$work/mine/CMakeLists.txt"
+grep -q find_package "$work/mine/CMakeLists.txt" || fail 'docs/api.md shows no lines for CMake'
+cmake -S "$work/mine" -B "$work/mine/build" -DCMAKE_PREFIX_PATH="$installed" > "$work/log" 2>&1 || fail "$(< "$work/log")"
+cmake --build "$work/mine/build" > "$work/log" || fail "$(< "$work/log")"
+answers 'the lines of docs/api.md' "$work/mine/build/mine"
+
 mkdir "$work/other"
 cat > "$work/other/CMakeLists.txt" << 'CMAKE'
 cmake_minimum_required(VERSION 3.22)

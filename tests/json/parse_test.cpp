@@ -55,7 +55,8 @@ TEST(ParseJson, an_error_names_the_field_and_the_byte) {
 TEST(ParseJson, numbers_must_fit) {
   EXPECT_EQ(refused(R"({"a": {"b": 1e999}})"), "a.json: a.b: a number too large to read");
   EXPECT_EQ(refused("[-1e999]"), "a.json: a number too large to read");
-  // As C's strtod: what is too small is 0, and what is too large for an integer is a double.
+  // Numbers are read as by C's strtod: what is too small is 0, and what is too large for an integer
+  // is a double.
   EXPECT_EQ(parse_json("1e-999", ""), 0.0);
   EXPECT_EQ(parse_json("100000000000000000000", ""), 1e20);
 }

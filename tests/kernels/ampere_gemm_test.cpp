@@ -14,8 +14,8 @@ TEST(AmpereGemm, has_every_feasible_tile_whose_sums_fit_the_registers) {
     int possible = 0;
     for (const Tile& tile : feasible_tiles(limits, Elements::bf16)) {
       const auto layout = ampere_layout(tile, limits, Elements::bf16);
-      const bool needs_wgmma = tile.is_transposed() || shared_memory_bytes(tile, Elements::bf16) >
-                                                           limits.shared_memory_bytes;
+      const bool needs_wgmma =
+          tile.swaps_ab() || shared_memory_bytes(tile, Elements::bf16) > limits.shared_memory_bytes;
       EXPECT_FALSE(needs_wgmma && capability != 90) << to_string(tile);
       ASSERT_EQ(layout.has_value(),
                 tile.cluster == 1 && tile.block_m * tile.block_n <= 128 * 256 && !needs_wgmma)
@@ -28,8 +28,8 @@ TEST(AmpereGemm, has_every_feasible_tile_whose_sums_fit_the_registers) {
       EXPECT_EQ(tile.block_m % (16 * layout->warps_m), 0);
       EXPECT_EQ(tile.block_n % (8 * layout->warps_n), 0);
       EXPECT_LE(tile.block_m * tile.block_n / layout->threads, 128);
-      EXPECT_TRUE(layout->slab == 16 || layout->slab == 32 || layout->slab == 64);
-      EXPECT_LE(layout->slab, tile.block_n / layout->warps_n);
+      EXPECT_TRUE(layout->subtile == 16 || layout->subtile == 32 || layout->subtile == 64);
+      EXPECT_LE(layout->subtile, tile.block_n / layout->warps_n);
       // The kernel takes no more than the search expects.
       EXPECT_LE(layout->shared_bytes, shared_memory_bytes(tile, Elements::bf16));
       EXPECT_LE(layout->shared_bytes, limits.shared_memory_bytes);

@@ -1,4 +1,4 @@
-#include "kernels/compile_all.hpp"
+#include "kernels/compile/compile_all.hpp"
 
 #include <stdexcept>
 #include <thread>
@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/kernels/sources.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune::kernels {
 namespace {

@@ -1,9 +1,9 @@
-#include "kernels/compiler.hpp"
+#include "kernels/compile/compiler.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kernels/device_headers.hpp"
+#include "kernels/compile/device_headers.hpp"
 #include "tests/kernels/sources.hpp"
 
 namespace overlaptune::kernels {
@@ -70,7 +70,7 @@ TEST_F(CompilerTest, a_source_includes_headers_of_the_program_and_no_files) {
       source.text;
   const auto cubin = compiler->compile(source, "sm_90a");
   EXPECT_TRUE(cubin) << cubin.error().message;
-  source.text = "#include \"kernels/compiler.hpp\"\n" + source.text;
+  source.text = "#include \"kernels/compile/compiler.hpp\"\n" + source.text;
   EXPECT_FALSE(compiler->compile(source, "sm_90a"));
 }
 

@@ -1,4 +1,4 @@
-#include "kernels/cubin_cache.hpp"
+#include "kernels/compile/cubin_cache.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -18,6 +18,7 @@
 #include <spdlog/spdlog.h>
 
 #include "tests/kernels/sources.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune::kernels {
 namespace {
@@ -148,7 +149,7 @@ TEST_F(CubinCacheTest, an_entry_that_others_may_have_changed_is_not_used) {
     ASSERT_EQ(chown(file.c_str(), 12345, 12345), 0);
     EXPECT_EQ(cache.find("a"), std::nullopt);
   }
-  // What is compiled again takes the place of the file.
+  // A kernel that is compiled again takes the place of the file.
   cache.store("a", sample('z'));
   EXPECT_EQ(cache.find("a"), sample('z'));
 }

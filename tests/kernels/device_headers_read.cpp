@@ -13,7 +13,7 @@ constexpr HopperTile kHopperTile{.block_m = 128,
                                  .stages = 4,
                                  .cluster = 1,
                                  .consumers = 2,
-                                 .in_turn = false,
+                                 .ping_pong = false,
                                  .buffers = 2,
                                  .element = Element::bf16};
 constexpr HopperTile kTileOfCluster{.block_m = 192,
@@ -22,7 +22,7 @@ constexpr HopperTile kTileOfCluster{.block_m = 192,
                                     .stages = 3,
                                     .cluster = 2,
                                     .consumers = 3,
-                                    .in_turn = false,
+                                    .ping_pong = false,
                                     .buffers = 1,
                                     .element = Element::fp16};
 constexpr AmpereTile kAmpereTile{.block_m = 128,
@@ -30,7 +30,7 @@ constexpr AmpereTile kAmpereTile{.block_m = 128,
                                  .stages = 3,
                                  .warps_m = 2,
                                  .warps_n = 4,
-                                 .slab = 32,
+                                 .subtile = 32,
                                  .element = Element::bf16};
 
 /// A compiler makes a kernel whose address is taken.
@@ -42,7 +42,6 @@ extern const void* const kKernels[];
 const void* const kKernels[]{address_of(hopper_gemm<kHopperTile, RowsThere, IntoC<16>>),
                              address_of(hopper_gemm<kTileOfCluster, Rows<16>, IntoC<1>>),
                              address_of(hopper_gemm<kHopperTile, RowsThere, AtRanks<2, 16>>),
-                             address_of(ampere_gemm<kAmpereTile, RowsThere, 16>),
-                             address_of(ampere_gemm<kAmpereTile, Rows<16>, 1>)};
+                             address_of(ampere_gemm<kAmpereTile, 16>)};
 
 }  // namespace overlaptune::kernels::device

@@ -1,4 +1,4 @@
-#include "kernels/device_headers.hpp"
+#include "kernels/compile/device_headers.hpp"
 
 #include <algorithm>
 #include <fstream>

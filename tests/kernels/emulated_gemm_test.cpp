@@ -1,8 +1,8 @@
 // The generated GEMM on Hopper that takes its work from a queue, with threads of the host
 // (emulator/machine.hpp): all CTAs of all ranks end, whatever room there is for them; each tile is
-// multiplied with its own operands, to its last step; each slab of the result is stored once, and
-// rows that are pushed arrive. CMakeLists.txt compiles this file for each kind of kernel: it gives
-// the macros of its tile, and RANKS, 0 for a kernel that waits for rows.
+// multiplied with its own operands, to its last step; each subtile of the result is stored once,
+// and rows that are pushed arrive. CMakeLists.txt compiles this file for each kind of kernel: it
+// gives the macros of its tile, and RANKS, 0 for a kernel that waits for rows.
 
 #include <algorithm>
 #include <atomic>
@@ -19,11 +19,11 @@
 
 #include <gtest/gtest.h>
 
-#include "core/arrivals.hpp"
-#include "core/push_order.hpp"
-#include "core/store_order.hpp"
-#include "core/tiling.hpp"
+#include "core/config/tiling.hpp"
 #include "kernels/device/hopper_gemm.cuh"
+#include "strategies/peer_store/store_order.hpp"
+#include "strategies/waiting/arrivals.hpp"
+#include "strategies/waiting/push_order.hpp"
 #include "tests/kernels/emulator/run.hpp"
 
 namespace overlaptune {
@@ -37,7 +37,7 @@ constexpr device::HopperTile kTile{.block_m = BLOCK_M,
                                    .stages = STAGES,
                                    .cluster = CLUSTER,
                                    .consumers = CONSUMERS,
-                                   .in_turn = IN_TURN != 0,
+                                   .ping_pong = PING_PONG != 0,
                                    .buffers = BUFFERS,
                                    .element = device::Element::bf16};
 constexpr int kGroups = 16;
@@ -50,12 +50,12 @@ using Epilogue = device::IntoC<1>;
 #endif
 using Kernel = device::HopperGemm<kTile, Feed, Epilogue>;
 
-/// How often each slab was stored: by matrix, column, row and block.
+/// How often each subtile was stored: by matrix, column, row and block.
 std::mutex stores_lock;
 std::map<std::tuple<int, int, int, int>, int> stores_made;
 
 constexpr int kMostCtas = 16;  // of a rank
-constexpr int kRaster = 2;
+constexpr int kSwizzle = 2;
 
 struct Case {
   Op op = Op::all_gather_gemm;
@@ -64,17 +64,17 @@ struct Case {
   int steps = 5;
   int panels = 2;  // of a row block
   int columns = 3;
-  bool shares = false;  // two CTAs share each tile
-  bool meets = true;    // no gate comes before the launch
-  bool deals = true;    // clusters go on by equal steps where all are there
-  int pushing = 1;      // CTAs
+  bool shares = false;      // two CTAs share each tile
+  bool has_barrier = true;  // no gate comes before the launch
+  bool deals = true;        // clusters go on by equal steps where all are there
+  int pushing = 1;          // CTAs
   int rounds = 2;
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& each) {
   return out << to_string(each.op) << ", " << each.ctas << " CTAs, room for " << each.room << ", "
              << each.steps << " steps, " << each.panels << " x " << each.columns << " tiles"
-             << (each.shares ? ", shared" : "") << (each.meets ? "" : ", behind a gate")
+             << (each.shares ? ", shared" : "") << (each.has_barrier ? "" : ", behind a gate")
              << (each.deals ? "" : ", in no fixed steps") << ", pushing " << each.pushing;
 }
 
@@ -108,9 +108,9 @@ class Ranks {
                  .n = std::int64_t{given.columns} * BLOCK_N,
                  .k = std::int64_t{given.steps} * 64,
                  .ranks = ranks},
-        words_(static_cast<std::size_t>(ranks)),
+        flags_(static_cast<std::size_t>(ranks)),
         launches_(static_cast<std::size_t>(ranks)) {
-    for (device::RankWords& each : words_) std::memset(&each, 0, sizeof each);
+    for (device::RankFlags& each : flags_) std::memset(&each, 0, sizeof each);
     set_up();
     for (int rank = 0; rank < ranks; ++rank) set_up_run(rank);
   }
@@ -123,9 +123,9 @@ class Ranks {
     emulator::at_different_times(ranks_, [&](int rank) {
       auto& received = received_[static_cast<std::size_t>(rank)];
       std::fill(received.begin(), received.end(), '\x55');
-      if (!case_.meets) {
-        std::memset(words(rank).counters, 0, sizeof words(rank).counters);
-        words(rank).done = 0;
+      if (!case_.has_barrier) {
+        std::memset(flags(rank).counters, 0, sizeof flags(rank).counters);
+        flags(rank).done = 0;
         gate.arrive_and_wait();
       }
       machine.launch(rank * kMostCtas, ctas(), ctas_an_item_, case_.room,
@@ -134,7 +134,7 @@ class Ranks {
   }
 
   void expect_right() const {
-    for (const device::RankWords& each : words_) {
+    for (const device::RankFlags& each : flags_) {
       EXPECT_EQ(each.claims, 0U) << "an empty queue";
       EXPECT_EQ(each.arrived, 0U);
       EXPECT_EQ(each.left, 0U);
@@ -142,23 +142,23 @@ class Ranks {
       EXPECT_EQ(each.dead, 0U) << "a world that goes on";
     }
     std::int64_t stored = 0;
-    for (const auto& [slab, times] : stores_made) {
+    for (const auto& [subtile, times] : stores_made) {
       EXPECT_EQ(times, 1);
       ++stored;
     }
-    const std::int64_t slabs = BLOCK_M * BLOCK_N / (64 * Kernel::kSlab);
+    const std::int64_t subtiles = BLOCK_M * BLOCK_N / (64 * Kernel::kSubtile);
     // In reduce-scatter each rank stores its own tiles; in the other ops each rank, or each pair of
     // ranks, has a result of all tiles.
     const std::int64_t results = problem_.op == Op::gemm_reduce_scatter ? 1 : ranks_;
     const std::int64_t tiles =
         std::int64_t{case_.panels} * case_.columns * ranks_;  // of all row blocks
-    EXPECT_EQ(stored, slabs * tiles * results);
+    EXPECT_EQ(stored, subtiles * tiles * results);
     expect_received();
   }
 
  private:
-  [[nodiscard]] device::RankWords& words(int rank) {
-    return words_[static_cast<std::size_t>(rank)];
+  [[nodiscard]] device::RankFlags& flags(int rank) {
+    return flags_[static_cast<std::size_t>(rank)];
   }
   [[nodiscard]] int ctas() const {
     if (case_.shares) return 2 * as_int(items_);
@@ -173,17 +173,17 @@ class Ranks {
     launch.run = {.rank = rank,
                   .ranks = ranks_,
                   .plan = 0,
-                  .meets = case_.meets ? 1 : 0,
+                  .has_barrier = case_.has_barrier ? 1 : 0,
                   .items = as_int(items_),
                   .clusters = ctas() / ctas_an_item_,
                   .homes = as_int(homes_),
                   .deals = case_.deals ? 1 : 0,
                   .control = &control_};
-    for (int peer = 0; peer < ranks_; ++peer) launch.run.words[peer] = &words(peer);
+    for (int peer = 0; peer < ranks_; ++peer) launch.run.flags[peer] = &flags(peer);
     launch.order = {.panels = as_int(block_.panels_per_block()),
                     .blocks = 1,
                     .columns = as_int(block_.columns()),
-                    .raster = as_int(std::min<std::int64_t>(kRaster, block_.panels_per_block())),
+                    .swizzle = as_int(std::min<std::int64_t>(kSwizzle, block_.panels_per_block())),
                     .tiles = as_int(tiles_),
                     .k_steps = case_.steps,
                     .ctas = case_.shares ? 2 : 1,
@@ -199,7 +199,7 @@ class Ranks {
   int ctas_an_item_;
   Problem problem_;
   Tile tile_{BLOCK_M, BLOCK_N, 64, STAGES, CLUSTER};
-  std::vector<device::RankWords> words_;
+  std::vector<device::RankFlags> flags_;
   std::vector<Launch> launches_;
   device::WaitControl control_{};
   TileOrder block_{};  // the order in a row block
@@ -224,7 +224,7 @@ std::vector<Cut> cuts_of(const TileOrder& order) {
 }
 
 void Ranks::set_up() {
-  const TileOrder order = tile_order(problem_, tile_, kRaster);
+  const TileOrder order = tile_order(problem_, tile_, kSwizzle);
   const StoreOrder stored = store_order(problem_, order, cuts_of(order));
   ASSERT_LE(stored.groups.size(), kGroups);
   block_ = stored.part;
@@ -275,7 +275,7 @@ void Ranks::expect_received() const {}
 #else
 
 void Ranks::set_up() {
-  const ArrivalOrder order = arrival_order(problem_, tile_, kRaster);
+  const ArrivalOrder order = arrival_order(problem_, tile_, kSwizzle);
   block_ = order.block;
   tiles_ = order.tiles();
   // The own rows, then two groups of each peer's, or one where there is one swizzle group only.
@@ -348,11 +348,11 @@ void Ranks::set_up() {
       const std::int64_t first = rows[i].first_row * problem_.k * 2;
       char* const gathered =
           received_[static_cast<std::size_t>(peer)].data() + rank * block_bytes + first;
-      arrival.counter = words(rank).counters + i;
+      arrival.counter = flags(rank).counters + i;
       arrival.value = kShares;
       arrival.from = reinterpret_cast<const device::Vector*>(own.data() + first);
       arrival.to = reinterpret_cast<device::Vector*>(gathered);
-      arrival.receiver = words(peer).counters + i;
+      arrival.receiver = flags(peer).counters + i;
       arrival.vectors = as_int(rows[i].rows * problem_.k * 2 / 16);
       arrival.most = (arrival.vectors + kShares - 1) / kShares;
     }
@@ -380,7 +380,7 @@ std::vector<Case> cases() {
     list.push_back({.op = op});
     list.push_back({.op = op, .deals = false});
     list.push_back({.op = op, .ctas = 8, .room = 3, .panels = 3, .columns = 4, .deals = false});
-    list.push_back({.op = op, .ctas = 8, .room = 1, .columns = 5, .meets = false});
+    list.push_back({.op = op, .ctas = 8, .room = 1, .columns = 5, .has_barrier = false});
   }
 #if CLUSTER == 1 && CONSUMERS == 2
   list.push_back({.op = Op::gemm_all_reduce, .panels = 1, .columns = 2, .shares = true});
@@ -395,7 +395,7 @@ std::vector<Case> cases() {
 #else
   list.push_back({});
   list.push_back({.deals = false});
-  list.push_back({.ctas = 8, .room = 1, .columns = 4, .meets = false, .pushing = 2});
+  list.push_back({.ctas = 8, .room = 1, .columns = 4, .has_barrier = false, .pushing = 2});
   list.push_back({.ctas = 2, .steps = 40, .panels = 1, .columns = 1});  // more steps than stages
   list.push_back({.ctas = 6, .room = 2, .steps = 1, .panels = 3, .columns = 2});
   // All items are taken at once, also those that wait.
@@ -404,7 +404,7 @@ std::vector<Case> cases() {
   return list;
 }
 
-TEST(EmulatedGemm, ends_and_stores_each_slab_once) {
+TEST(EmulatedGemm, ends_and_stores_each_subtile_once) {
   for (const Case& each : cases()) {
     SCOPED_TRACE(testing::Message() << each);
     constexpr int kRanks = RANKS ? RANKS : 2;

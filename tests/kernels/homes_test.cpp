@@ -1,5 +1,5 @@
 // How clusters share out a queue (kernels/device/homes.cuh), with a thread for each cluster:
-// whatever their number, and whoever comes late, each item is taken once, and the words are zero
+// whatever their number, and whoever comes late, each item is taken once, and the flags are zero
 // again.
 
 #include "kernels/device/homes.cuh"
@@ -39,7 +39,7 @@ struct Case {
 class Queue {
  public:
   explicit Queue(const Case& given) : case_(given) {
-    std::memset(&words_, 0, sizeof words_);
+    std::memset(&flags_, 0, sizeof flags_);
     emulator::machine = &machine_;
   }
 
@@ -50,7 +50,7 @@ class Queue {
                     .clusters = case_.clusters,
                     .homes = case_.homes,
                     .deals = case_.deals ? 1 : 0};
-    run.words[0] = &words_;
+    run.flags[0] = &flags_;
     std::vector<std::vector<int>> taken(static_cast<std::size_t>(case_.clusters));
     std::counting_semaphore<> room(case_.room);
     std::atomic<int> last{0};
@@ -80,14 +80,14 @@ class Queue {
   }
 
   [[nodiscard]] bool is_clean() const {
-    const device::RankWords zero{};
-    return std::memcmp(&words_, &zero, sizeof words_) == 0;
+    const device::RankFlags zero{};
+    return std::memcmp(&flags_, &zero, sizeof flags_) == 0;
   }
 
  private:
   Case case_;
   emulator::Machine machine_{0, 0};
-  device::RankWords words_;
+  device::RankFlags flags_;
 };
 
 void expect_each_once(const std::vector<std::vector<int>>& taken, int items) {

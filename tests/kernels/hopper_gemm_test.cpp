@@ -16,9 +16,9 @@ TEST(HopperGemm, has_what_the_hardware_allows) {
     EXPECT_LE(layout->shared_bytes + 512, 227 * 1024);
     EXPECT_EQ(tile.down() % (64 * layout->of_one_tile()), 0);
     EXPECT_EQ(layout->threads(), 128 * (1 + layout->consumers));
-    EXPECT_TRUE(layout->buffers >= 1 && layout->buffers <= layout->slabs);
-    EXPECT_TRUE(!layout->in_turn || layout->consumers == 2);
-    EXPECT_EQ(tile.across() % layout->slab, 0);
+    EXPECT_TRUE(layout->buffers >= 1 && layout->buffers <= layout->subtiles);
+    EXPECT_TRUE(!layout->ping_pong || layout->consumers == 2);
+    EXPECT_EQ(tile.across() % layout->subtile, 0);
     EXPECT_EQ(tile.across() % layout->multiplied, 0);
     // PTX ISA, "wgmma.mma_async": N is a multiple of 8; and ptxas takes an instruction only where
     // its sums leave room among the registers that a thread starts with, 65,536 in all.

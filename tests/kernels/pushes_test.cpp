@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/push_order.hpp"
 #include "kernels/device/rows.cuh"
+#include "strategies/waiting/push_order.hpp"
 
 namespace overlaptune {
 namespace {

@@ -1,4 +1,4 @@
-#include "kernels/registry.hpp"
+#include "kernels/compile/registry.hpp"
 
 #include <algorithm>
 #include <set>

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/signaled_gemm.hpp"
+#include "strategies/signaled/model_gemm.hpp"
 
 namespace overlaptune {
 namespace {

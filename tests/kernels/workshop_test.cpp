@@ -1,16 +1,17 @@
 // Kernels with and without NVRTC: from a cache that was filled ahead, and may be read-only.
 
-#include "kernels/workshop.hpp"
+#include "kernels/compile/workshop.hpp"
 
 #include <filesystem>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kernels/compile/registry.hpp"
+#include "kernels/compile/tiled_source.hpp"
 #include "kernels/hopper_gemm.hpp"
-#include "kernels/registry.hpp"
-#include "kernels/tiled_source.hpp"
 #include "tests/kernels/sources.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune::kernels {
 namespace {
@@ -87,11 +88,16 @@ TEST(TiledSource, HasRoomForMoreRegionsThanAreAskedFor) {
   EXPECT_FALSE(job_of(more, 90));
 }
 
-TEST(TiledSource, StoringAtRanksNeedsHopper) {
+TEST(TiledSource, TakingWorkFromAQueueNeedsHopper) {
   const TiledKernel stores{
       .tile = {128, 128, 64, 4, 1}, .elements = Elements::bf16, .regions = 2, .ranks = 4};
-  EXPECT_TRUE(job_of(stores, 90));
-  EXPECT_THAT(job_of(stores, 100).error().message, HasSubstr("peer_store"));
+  const TiledKernel waits{
+      .tile = {128, 128, 64, 4, 1}, .elements = Elements::bf16, .regions = 2, .waits = true};
+  for (const TiledKernel& kernel : {stores, waits}) {
+    EXPECT_TRUE(job_of(kernel, 90));
+    EXPECT_THAT(job_of(kernel, 80).error().message, HasSubstr("from a queue are for Hopper"));
+    EXPECT_THAT(job_of(kernel, 100).error().message, HasSubstr("from a queue are for Hopper"));
+  }
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "abi/values.hpp"
-#include "core/check.hpp"
-#include "core/work.hpp"
+#include "core/abi/values.hpp"
+#include "core/config/check.hpp"
+#include "core/config/work.hpp"
 #include "db/rules.hpp"
 #include "db/store.hpp"
 #include "fitted.hpp"
@@ -212,7 +212,7 @@ TEST(Legality, the_store_keeps_and_a_query_answers_with_winners_that_are_legal) 
 TEST(Legality, signaled_before_its_gemm_is_refused_with_a_reason) {
   const Case each{
       legality::problem_of(Op::all_gather_gemm),
-      Signaled{.tile = {128, 128, 64, 4, 1}, .raster = 1, .comm_ctas = 16, .wave_groups = {64}}};
+      Signaled{.tile = {128, 128, 64, 4, 1}, .swizzle = 1, .comm_ctas = 16, .wave_groups = {64}}};
   const auto legal = check(each.problem, each.config);
   ASSERT_FALSE(legal);
   EXPECT_NE(legal.error().message.find("signaled: cannot run all_gather_gemm"), std::string::npos)

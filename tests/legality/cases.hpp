@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/config.hpp"
+#include "core/config/config.hpp"
 #include "core/problem.hpp"
 
 namespace overlaptune::legality {
@@ -62,7 +62,7 @@ inline std::vector<Config> signaled_configs() {
     for (const Transport last : {beside, Transport::ring, Transport::peer_access}) {
       for (const Wait wait : {Wait::driver, Wait::kernel}) {
         const Signaled base{.tile = {128, 128, 64, 4, 1},
-                            .raster = 1,
+                            .swizzle = 1,
                             .comm_ctas = 16,
                             .transport = {beside, last},
                             .wait = wait,
@@ -70,7 +70,7 @@ inline std::vector<Config> signaled_configs() {
         configs.push_back(base);
         vary(configs, base, edges(1, 8, 131), [](Signaled& c) -> int& { return c.comm_ctas; });
         vary(configs, base, {132, 65535, 65536}, [](Signaled& c) -> int& { return c.comm_ctas; });
-        vary(configs, base, edges(1, 8, 1 << 30), [](Signaled& c) -> int& { return c.raster; });
+        vary(configs, base, edges(1, 8, 1 << 30), [](Signaled& c) -> int& { return c.swizzle; });
         vary(configs, base, edges(1, 3, 64), [](Signaled& c) -> int& { return c.tile.stages; });
         vary(configs, base, edges(1, 2, 3), [](Signaled& c) -> int& { return c.tile.cluster; });
         for (int Tile::*const side : {&Tile::block_m, &Tile::block_n, &Tile::block_k}) {
@@ -96,13 +96,13 @@ inline std::vector<Config> waiting_configs() {
   std::vector<Config> configs;
   for (const auto& [transport, name] : NamesOf<Transport>::all) {
     const Waiting base{.tile = {128, 128, 64, 4, 1},
-                       .raster = 1,
+                       .swizzle = 1,
                        .comm_ctas = transport == Transport::copy_engine ? kNoCtas : 8,
                        .transport = transport,
                        .wave_groups = {16, 8, 8, 16, 16}};
     configs.push_back(base);
     vary(configs, base, edges(1, 8, 131), [](Waiting& c) -> int& { return c.comm_ctas; });
-    vary(configs, base, edges(1, 8, 1 << 30), [](Waiting& c) -> int& { return c.raster; });
+    vary(configs, base, edges(1, 8, 1 << 30), [](Waiting& c) -> int& { return c.swizzle; });
     vary(configs, base, edges(1, 3, 64), [](Waiting& c) -> int& { return c.tile.stages; });
     vary(configs, base, edges(1, 2, 3), [](Waiting& c) -> int& { return c.tile.cluster; });
     for (int Tile::*const side : {&Tile::block_m, &Tile::block_n, &Tile::block_k}) {
@@ -129,9 +129,9 @@ inline std::vector<Config> waiting_configs() {
 
 inline std::vector<Config> peer_store_configs() {
   std::vector<Config> configs;
-  const PeerStore base{.tile = {128, 128, 64, 4, 1}, .raster = 1, .wave_groups = {32, 32}};
+  const PeerStore base{.tile = {128, 128, 64, 4, 1}, .swizzle = 1, .wave_groups = {32, 32}};
   configs.push_back(base);
-  vary(configs, base, edges(1, 8, 1 << 30), [](PeerStore& c) -> int& { return c.raster; });
+  vary(configs, base, edges(1, 8, 1 << 30), [](PeerStore& c) -> int& { return c.swizzle; });
   vary(configs, base, edges(1, 3, 64), [](PeerStore& c) -> int& { return c.tile.stages; });
   vary(configs, base, edges(1, 2, 3), [](PeerStore& c) -> int& { return c.tile.cluster; });
   for (int Tile::*const side : {&Tile::block_m, &Tile::block_n, &Tile::block_k}) {

@@ -7,13 +7,13 @@
 
 #include <gtest/gtest.h>
 
-#include "machine/sim/profile.hpp"
+#include "machine/simulator/profile.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
 
-std::filesystem::path temporary(const std::string& name, const std::string& text) {
-  auto path = std::filesystem::path(testing::TempDir()) / name;
+std::filesystem::path write(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path) << text;
   return path;
 }
@@ -68,7 +68,8 @@ TEST(Catalogue, cuda_is_unavailable_and_an_unknown_name_is_bad_input) {
 }
 
 TEST(Catalogue, a_profile_of_the_user_adds_a_machine) {
-  const MachineOptions options{.profiles = {temporary("mine.json", renamed_profile())}};
+  const TemporaryFolder folder;
+  const MachineOptions options{.profiles = {write(folder / "mine.json", renamed_profile())}};
   const auto machine = open_machine("sim:mine", options);
   ASSERT_TRUE(machine) << machine.error().message;
   EXPECT_EQ((*machine)->platform().name, "mine");
@@ -83,11 +84,12 @@ TEST(Catalogue, bad_profile_files_are_named) {
     EXPECT_NE(entries.error().message.find(path.string()), std::string::npos);
     EXPECT_NE(entries.error().message.find(part), std::string::npos) << entries.error().message;
   };
+  const TemporaryFolder folder;
   check("/nonexistent/profile.json", "no such file");
-  check(testing::TempDir(), "not a regular file");
-  check(temporary("empty.json", ""), "empty");
-  check(temporary("taken.json", std::string(sim::embedded_profiles().front().text)), "taken");
-  check(temporary("huge.json", std::string(3 << 20, ' ')), "expected a smaller file");
+  check(folder.path(), "not a regular file");
+  check(write(folder / "empty.json", ""), "empty");
+  check(write(folder / "taken.json", std::string(sim::embedded_profiles().front().text)), "taken");
+  check(write(folder / "huge.json", std::string(3 << 20, ' ')), "expected a smaller file");
 }
 
 TEST(Catalogue, bad_faults_are_refused) {

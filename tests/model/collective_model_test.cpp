@@ -20,9 +20,8 @@ Measurement measured(double bytes, double time, const CollectiveKey& key = kCopi
 }
 
 CollectiveModel fitted(const std::vector<Measurement>& measurements, double copy_gap = 1) {
-  GpuLimits limits;
-  limits.copy_gap = us(copy_gap);
-  return value_or_throw(CollectiveModel::fit(measurements, {.replay = 2}, limits));
+  return value_or_throw(
+      CollectiveModel::fit(measurements, {.replay = 2}, {.copy_gap = us(copy_gap)}));
 }
 
 /// Times in a graph of 10 us for few bytes, and 18, 34 and 66 us for 16, 32 and 64 MiB.

@@ -12,7 +12,7 @@ const Problem kHere{Op::gemm_all_reduce, 4096, 8192, 3584, Elements::bf16, 8};
 
 Config config(int ctas, int block_n = 256) {
   return Signaled{.tile = {128, block_n, 64, 4, 1},
-                  .raster = 2,
+                  .swizzle = 2,
                   .comm_ctas = ctas,
                   .transport = all_groups_by(Transport::ring),
                   .wave_groups = {512, 512}};
@@ -93,7 +93,7 @@ TEST(CorrectionPointTest, a_problem_is_as_far_from_another_as_its_sizes_and_name
 
 TEST(CorrectionPointTest, a_config_is_as_far_from_another_as_its_fields_say) {
   const Signaled here{.tile = {127, 255, 64, 4, 1},
-                      .raster = 1,
+                      .swizzle = 1,
                       .comm_ctas = 15,
                       .transport = all_groups_by(Transport::ring),
                       .wave_groups = {1024}};
@@ -107,7 +107,7 @@ TEST(CorrectionPointTest, a_config_is_as_far_from_another_as_its_fields_say) {
   };
   EXPECT_NEAR(apart(&Signaled::tile, Tile{255, 255, 64, 4, 1}), 1 / 1.1, 1e-12);
   EXPECT_NEAR(apart(&Signaled::tile, Tile{127, 127, 64, 4, 1}), 1 / 1.1, 1e-12);
-  EXPECT_NEAR(apart(&Signaled::raster, 3), 1 / 1.8, 1e-12);
+  EXPECT_NEAR(apart(&Signaled::swizzle, 3), 1 / 1.8, 1e-12);
   EXPECT_NEAR(apart(&Signaled::comm_ctas, 31), 1 / 1.8, 1e-12);
   EXPECT_NEAR(apart(&Signaled::wait, Wait::kernel), 1, 1e-12);
   EXPECT_NEAR(apart(&Signaled::wave_groups, std::vector<std::int64_t>{512, 256, 256}), 1.0 / 4,

@@ -45,7 +45,7 @@ TEST(FeedModel, the_tile_with_the_most_probes_is_the_usual_one) {
   const Tile often{128, 256, 64, 4, 1};
   const Tile seldom{64, 64, 64, 4, 1};
   const auto beside = [](const Tile& tile, std::int64_t k, int ctas) {
-    return ConcurrentProbe{.gemm = {.m = 4096, .n = 4096, .k = k, .tile = tile, .raster = 8},
+    return ConcurrentProbe{.gemm = {.m = 4096, .n = 4096, .k = k, .tile = tile, .swizzle = 8},
                            .collective = {.collective = Collective::all_reduce,
                                           .bytes = {1 << 20},
                                           .ranks = 8,

@@ -14,11 +14,10 @@ TEST(GemmPhysics, whole_waves_take_whole_tiles) {
 }
 
 TEST(GemmPhysics, constants_survive_the_fit_vector) {
-  const GemmConstants constants{1e-6, 6e-6, 0.7, 1, 2e-7, 1e-5, 1e-7,
-                                1e-6, 4e7,  0.8, 1, 1e-5, 0.05, 2};
-  const GemmConstants back = GemmConstants::from_values(constants.values());
-  EXPECT_EQ(back.per_mac, 1e-6);
-  EXPECT_EQ(back.per_launch, 2);
+  const GemmConstants constants{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+  const Eigen::VectorXd in_order = Eigen::VectorXd::LinSpaced(14, 1, 14);
+  EXPECT_EQ(constants.values(), in_order);
+  EXPECT_EQ(GemmConstants::from_values(in_order).values(), in_order);
 }
 
 TEST(GemmModel, too_few_probes_are_an_error_that_says_so) {
@@ -52,16 +51,16 @@ std::vector<Measurement> measured_with(const GemmConstants& constants) {
   for (const std::int64_t m : {1024, 4096, 16384}) {
     for (const std::int64_t n : {2048, 4096, 16384}) {
       for (const std::int64_t k : {1024, 4096, 8192}) {
-        for (const int raster : {1, 8}) {
+        for (const int swizzle : {1, 8}) {
           const GemmProbe probe{
-              .m = m, .n = n, .k = k, .tile = {128, 256, 64, 4, 1}, .raster = raster};
+              .m = m, .n = n, .k = k, .tile = {128, 256, 64, 4, 1}, .swizzle = swizzle};
           GemmWork work{.tile = probe.tile,
                         .order = {.block_rows = m,
                                   .n = n,
                                   .blocks = 1,
                                   .block_m = 128,
                                   .block_n = 256,
-                                  .raster = raster},
+                                  .swizzle = swizzle},
                         .k = k,
                         .sms = 132};
           work.ctas = ctas_per_tile(work.order, probe.tile, k, work.sms, gpu_limits(90));
@@ -103,9 +102,11 @@ TEST(LayerResiduals, a_tile_is_known_by_its_nearest_probes_and_others_by_the_mea
   EXPECT_DOUBLE_EQ(layer.at(probed, 20), -0.1);
   // The mean over three probes and over three more without a difference.
   EXPECT_DOUBLE_EQ(layer.at(other, 7), 0.2 / 6);
-  // Even a probe that is far off is not believed wholly.
+  // Probes that are far off are not believed wholly.
   layer.add(other, 7, 5);
-  EXPECT_LT(layer.at(other, 7), 0.5);
+  layer.add(other, 9, -5);
+  EXPECT_EQ(layer.at(other, 7), 0.3);
+  EXPECT_EQ(layer.at(other, 9), -0.3);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What measured configs change in predictions and choices, on a simulated machine that was probed.
+// Changes of predictions and choices by measured configs, on a simulated machine that was probed.
 
 #include "model/learned_model.hpp"
 
@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/check.hpp"
+#include "core/config/check.hpp"
 #include "fitted.hpp"
 
 namespace overlaptune {

@@ -30,11 +30,11 @@ class Misaligned : public ::testing::Test {
 std::unique_ptr<FittedMachine> Misaligned::fitted_;
 
 GemmProbe probe_of(const Tile& tile, std::int64_t k) {
-  return {.m = 4096, .n = 8192, .k = k, .tile = tile, .raster = 8};
+  return {.m = 4096, .n = 8192, .k = k, .tile = tile, .swizzle = 8};
 }
 
-/// As on an H200 (docs/results/kernels.md): a tile without a cluster takes far longer, one in a
-/// cluster hardly.
+/// Slowdowns as on an H200 (docs/results/kernels.md): a tile without a cluster takes far longer,
+/// one in a cluster hardly.
 TEST_F(Misaligned, rows_slow_tiles_down_and_clusters_less) {
   for (const auto& time : {measured, predicted}) {
     const auto slowdown = [&](const Tile& tile) {

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/tiling.hpp"
+#include "core/config/tiling.hpp"
 #include "fitted.hpp"
 #include "held_out.hpp"
 #include "model/clock_slowdown.hpp"
@@ -90,7 +90,7 @@ TEST_F(SearchTest, a_gemm_pays_its_launch_once_or_for_each_tile) {
                         .k = 3584,
                         .elements = Elements::bf16,
                         .tile = {128, 256, 64, 4, 1},
-                        .raster = 8};
+                        .swizzle = 8};
   const double launch = gemms.constants().per_launch;
   const double persistent = gemms.tile_time(probe, 132, true);
   const double alone = gemms.tile_time(probe, 132, false);
@@ -106,10 +106,10 @@ TEST_F(SearchTest, a_gemm_pays_its_launch_once_or_for_each_tile) {
 /// The space of the search, as docs/model.md gives it; configs drawn at random may lie outside.
 bool in_space(const Config& config, const Problem& problem) {
   if (const auto* chunked = std::get_if<Chunked>(&config)) return chunked->chunks <= 32;
-  const int raster = std::get<Signaled>(config).raster;
-  const bool known_raster =
-      raster == 1 || raster == 2 || raster == 4 || raster == 8 || raster == 16;
-  return known_raster && (raster == 1 || raster * row_blocks(problem) <= 32);
+  const int swizzle = std::get<Signaled>(config).swizzle;
+  const bool known_swizzle =
+      swizzle == 1 || swizzle == 2 || swizzle == 4 || swizzle == 8 || swizzle == 16;
+  return known_swizzle && (swizzle == 1 || swizzle * row_blocks(problem) <= 32);
 }
 
 TEST_F(SearchTest, nothing_drawn_at_random_is_predicted_to_be_faster) {
@@ -206,7 +206,7 @@ TEST_F(SearchTest, the_first_of_many_waves_is_cut_at_any_wave) {
   const auto& config = std::get<Signaled>(first.config);
   const SearchOptions many{.best = 20, .strategies = {strategy_of<Signaled>()}};
   EXPECT_EQ(value_or_throw(search(model(), problem, Launch::graph, many)).front().time, first.time);
-  const TileOrder order = tile_order(problem, config.tile, config.raster);
+  const TileOrder order = tile_order(problem, config.tile, config.swizzle);
   const std::int64_t column = order.column_tiles(0);
   const std::int64_t wave = std::max(column, (132 - config.comm_ctas) / column * column);
   for (std::size_t i = 0; i + 1 < config.wave_groups.size(); ++i) {
@@ -260,7 +260,7 @@ TEST_F(SearchTest, no_problem_is_too_long) {
                                           .settings = {{collective_of(op), {{8}, {16}}}}},
                              problem, 3, 9)
                          .empty() &&
-                     op != Op::all_gather_gemm)
+                     op != Op::all_gather_gemm && op != Op::all_to_all_gemm)
             << to_string(problem);
       }
     }
@@ -301,10 +301,11 @@ TEST_F(SearchTest, bad_configs_are_refused_by_name) {
   };
   EXPECT_NE(message(Chunked{.comm_ctas = 8, .chunks = 2000}, problem).find("chunks = 2000"),
             std::string::npos);
-  Signaled odd{.tile = {100, 100, 64, 4, 1}, .raster = 1, .comm_ctas = 8, .wave_groups = {11 * 11}};
+  Signaled odd{
+      .tile = {100, 100, 64, 4, 1}, .swizzle = 1, .comm_ctas = 8, .wave_groups = {11 * 11}};
   EXPECT_NE(message(odd, problem).find("100x100x64"), std::string::npos);
   Signaled all_sms{
-      .tile = {128, 128, 64, 4, 1}, .raster = 1, .comm_ctas = 132, .wave_groups = {64}};
+      .tile = {128, 128, 64, 4, 1}, .swizzle = 1, .comm_ctas = 132, .wave_groups = {64}};
   EXPECT_NE(message(all_sms, problem).find("ctas = 132"), std::string::npos);
   EXPECT_NE(message(Sequential{.comm_ctas = 5}, problem).find("5 CTAs"), std::string::npos);
   Problem four = problem;
@@ -363,7 +364,7 @@ TEST_F(SearchTest, dtypes_of_one_rate_class_are_fitted_together) {
 TEST_F(SearchTest, sms_are_handed_over_where_that_was_probed_only) {
   const Problem problem{Op::gemm_all_reduce, 8192, 8192, 3584, Elements::bf16, 8};
   const Config config = Signaled{.tile = {128, 256, 64, 4, 1},
-                                 .raster = 4,
+                                 .swizzle = 4,
                                  .comm_ctas = kHandedOver,
                                  .wave_groups = {1024, 512, 512}};
   const auto predicted = model().predict(problem, config, Launch::graph);
@@ -441,7 +442,7 @@ TEST_F(SearchTest, copies_beside_the_gemm_take_what_few_sms_take) {
       list.push_back(measurement);
     }
     const Signaled config{
-        .tile = {128, 256, 64, 4, 1}, .raster = 4, .comm_ctas = kFewSms, .wave_groups = groups};
+        .tile = {128, 256, 64, 4, 1}, .swizzle = 4, .comm_ctas = kFewSms, .wave_groups = groups};
     const Model model = value_or_throw(Model::fit(fitted_->machine->platform(), list));
     return value_or_throw(model.predict(problem, config, Launch::graph)).collective_alone.count();
   };

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/check.hpp"
+#include "core/config/check.hpp"
 #include "model/parts.hpp"
 #include "strategies/models.hpp"
 

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/tiling.hpp"
+#include "core/config/tiling.hpp"
 #include "fitted.hpp"
 #include "model/search.hpp"
 
@@ -112,7 +112,7 @@ TEST_F(TransportsTest, all_that_serve_the_op_are_searched_and_predicted_as_promi
         const Transport beside = signaled->transport.beside_gemm;
         seen.insert(signaled->transport);
         EXPECT_TRUE(serves(beside, collective_of(op))) << to_string(config);
-        const TileOrder order = tile_order(problem, signaled->tile, signaled->raster);
+        const TileOrder order = tile_order(problem, signaled->tile, signaled->swizzle);
         for (const Cut& cut : value_or_throw(group_cuts(order, signaled->wave_groups))) {
           EXPECT_TRUE(cut.contiguous || beside != Transport::copy_engine) << to_string(config);
         }
@@ -130,7 +130,7 @@ TEST_F(TransportsTest, copies_need_whole_rows_and_probes_with_all_sms) {
     return prediction ? std::string() : prediction.error().message;
   };
   Signaled copies{.tile = {128, 256, 64, 4, 1},
-                  .raster = 1,
+                  .swizzle = 1,
                   .comm_ctas = 8,
                   .transport = all_groups_by(Transport::copy_engine),
                   .wave_groups = {1024, 1024}};
@@ -155,7 +155,7 @@ TEST_F(TransportsTest, with_peer_access_another_group_costs_little_wherever_it_e
   const Problem problem{Op::gemm_all_reduce, 8192, 8192, 1024, Elements::bf16, 8};
   const auto exchanges = [&](Transport transport, const std::vector<std::int64_t>& groups) {
     const Signaled config{.tile = {128, 256, 64, 4, 1},
-                          .raster = 4,
+                          .swizzle = 4,
                           .comm_ctas = 8,
                           .transport = all_groups_by(transport),
                           .wave_groups = groups};
@@ -190,7 +190,7 @@ TEST_F(TransportsTest, own_parts_that_fall_behind_cost_no_more_than_all_of_them_
   for (const std::vector<std::int64_t>& groups :
        {std::vector<std::int64_t>{1024, 1024}, {512, 512, 512, 512}, {1792, 256}, {2048}}) {
     const Signaled copies{.tile = {128, 256, 64, 4, 1},
-                          .raster = 1,
+                          .swizzle = 1,
                           .comm_ctas = 8,
                           .transport = all_groups_by(Transport::copy_engine),
                           .wave_groups = groups};

@@ -9,6 +9,7 @@
 
 #include "probes/probes.hpp"
 #include "tests/db/samples.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
@@ -73,7 +74,7 @@ class SlowMachine : public Machine {
 };
 
 TEST(RunProbes, leaves_out_what_takes_too_long_and_counts_it) {
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   Store store(folder / "slow.db", Access::create);
   SlowMachine machine;
   const std::vector<Probe> plan{reduction(16), reduction(64), reduction(256), reduction(1024)};
@@ -92,7 +93,7 @@ TEST(RunProbes, leaves_out_what_takes_too_long_and_counts_it) {
 }
 
 TEST(RunProbes, says_how_far_it_is_and_finishes_its_run) {
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   Store store(folder / "told.db", Access::create);
   SlowMachine machine;
   const std::vector<Probe> plan{reduction(1), reduction(2), reduction(4)};

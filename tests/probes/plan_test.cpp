@@ -65,7 +65,7 @@ TEST(ProbePlan, tiles_are_sustained_on_all_sms_and_on_fewer) {
     EXPECT_EQ(sustained->gemm.m, 8192);
     EXPECT_EQ(sustained->gemm.n, 8192);
     EXPECT_EQ(sustained->gemm.k, 4096);
-    EXPECT_EQ(sustained->gemm.raster, 8);
+    EXPECT_EQ(sustained->gemm.swizzle, 8);
     EXPECT_EQ(sustained->collective.ranks, 8);
     EXPECT_EQ(sustained->collective.bytes.count, 4096);
     const Probe alone = sustained->collective;
@@ -194,32 +194,33 @@ TEST(ProbePlan, few_ctas_reach_the_memory_of_peers) {
   EXPECT_EQ(sizes.size(), 10U);  // to 1 GiB, by powers of four
 }
 
-/// GEMMs alone: shapes for the library, for generated tiles, misaligned ones, and transposed tiles.
+/// GEMMs alone: shapes for the library, for generated tiles, misaligned ones, and tiles with
+/// swap-AB.
 TEST(ProbePlan, has_so_many_gemms) {
   const auto count = [](ProbeDepth depth) {
     int library = 0;
     int generated = 0;
-    int transposed = 0;
+    int swap_ab = 0;
     for (const Probe& probe : probe_plan(kPlatform, kTransports, kRanks, depth)) {
       const auto* gemm = std::get_if<GemmProbe>(&probe);
       if (gemm == nullptr || (gemm->m == 4096 && gemm->n == 8192)) continue;  // beside collectives
       if (gemm->tile.is_library()) {
         ++library;
-      } else if (gemm->tile.is_transposed()) {
-        ++transposed;
+      } else if (gemm->tile.swaps_ab()) {
+        ++swap_ab;
       } else {
         ++generated;
       }
     }
-    return std::array{library, generated, transposed};
+    return std::array{library, generated, swap_ab};
   };
   EXPECT_EQ(count(ProbeDepth::full), (std::array{160, 192 + 24, 24}));
   EXPECT_EQ(count(ProbeDepth::quick), (std::array{26 + 8, 32 + 4, 4}));
 }
 
-TEST(ProbePlan, drawn_gemms_have_every_raster_and_half_of_them_all_sms) {
+TEST(ProbePlan, drawn_gemms_have_every_swizzle_and_half_of_them_all_sms) {
   struct Drawn {
-    std::set<int> rasters;
+    std::set<int> swizzles;
     std::set<int> sms;
     int with_all = 0;
     int count = 0;
@@ -228,17 +229,17 @@ TEST(ProbePlan, drawn_gemms_have_every_raster_and_half_of_them_all_sms) {
   for (const Probe& probe : probe_plan(kPlatform, std::span<const Transport>(), kRanks)) {
     const auto* gemm = std::get_if<GemmProbe>(&probe);
     if (gemm == nullptr || gemm->tile.is_library()) continue;
-    Drawn& own = drawn[gemm->tile.is_transposed()];
-    own.rasters.insert(gemm->raster);
+    Drawn& own = drawn[gemm->tile.swaps_ab()];
+    own.swizzles.insert(gemm->swizzle);
     own.sms.insert(gemm->sms);
     own.with_all += gemm->sms == 0 ? 1 : 0;
     ++own.count;
   }
   EXPECT_EQ(drawn[false].count, 192 + 24);
   EXPECT_EQ(drawn[true].count, 24);
-  for (const auto& [transposed, own] : drawn) {
-    EXPECT_EQ(own.rasters, (std::set{1, 2, 4, 8, 16})) << transposed;
-    EXPECT_NEAR(own.with_all, own.count / 2.0, own.count / 8.0) << transposed;
+  for (const auto& [swap_ab, own] : drawn) {
+    EXPECT_EQ(own.swizzles, (std::set{1, 2, 4, 8, 16})) << swap_ab;
+    EXPECT_NEAR(own.with_all, own.count / 2.0, own.count / 8.0) << swap_ab;
   }
   // 132 SMs less those of the collectives' CTAs: 2 to 32.
   EXPECT_EQ(drawn[false].sms, (std::set{0, 100, 108, 116, 120, 124, 126, 128, 130}));

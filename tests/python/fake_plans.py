@@ -24,6 +24,8 @@ class Plans:
         self.comm, self.options, self.calls, self.most = comm, options, [], None
         self.graphs = self.died = False
         self.refused = []  # strategies that cannot run
+        self.no_family = None  # the error of making one
+        self.unserved = []  # rows that no family can run
 
     def reserve(self, size):
         self.calls.append(("reserve", size))
@@ -37,6 +39,12 @@ class Plans:
         return SimpleNamespace(strategy=answer.strategy,
                                run=lambda *operands: self.calls.append(("run", problem, *operands)),
                                close=lambda: self.calls.append(("close", problem)))
+
+    def family(self, recipe, most_rows):
+        self.calls.append(("family", recipe, most_rows))
+        if self.no_family is not None:
+            raise self.no_family
+        return Family(self, recipe, most_rows)
 
     def platform(self):
         self.calls.append(("platform",))
@@ -56,6 +64,27 @@ class Plans:
         self.calls.append(("close",))
 
 
+class Family:
+    """A family of run.h. The recipe that the stand-in makes is the config itself."""
+
+    def __init__(self, plans, recipe, most_rows):
+        self.plans, self.recipe, self.most_rows = plans, recipe, most_rows
+
+    def buffers(self, rows):
+        if rows in self.plans.unserved:
+            raise ot.ArgumentError("no algorithm")
+        return None, None
+
+    def config(self, rows):
+        return self.recipe
+
+    def run(self, rows, *operands):
+        self.plans.calls.append(("run family", rows, *operands))
+
+    def close(self):
+        self.plans.calls.append(("close family", self.recipe))
+
+
 class WithPlans(unittest.TestCase):
     def setUp(self):
         self.store = torch.distributed.distributed_c10d._get_default_store()
@@ -63,12 +92,17 @@ class WithPlans(unittest.TestCase):
                       mock.patch.object(run, "sizes",
                                         lambda problem, answer: SimpleNamespace(
                                           shared_bytes=problem.m, temporary_bytes=100)),
+                      mock.patch.object(run, "recipe_sizes",
+                                        lambda recipe, most_rows: SimpleNamespace(
+                                          shared_bytes=most_rows, temporary_bytes=100)),
+                      mock.patch.object(run, "recipe_of",
+                                        lambda problem, answer, most_rows: answer.config),
                       mock.patch.object(torch.cuda, "calls", []),
                       mock.patch.object(self.store, "says", {}),
                       mock.patch.object(self.store, "absent", set())):
             patch.start()
             self.addCleanup(patch.stop)
-        self.world = layers.World()
+        self.world = layers.World(families=False)  # test_torch_families.py has those with them
         self.calls = self.world._world.calls
 
     def problem(self, op, m, n, k, dtype=ot.Dtype.BF16):

@@ -1,4 +1,4 @@
-"""As much of PyTorch as the layers touch, without numbers: tensors have a shape, a type and a place."""
+"""The part of PyTorch that the layers touch, without numbers: tensors have a shape, a type and a place."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ class Tensor:
     def to(self, dtype):
         return self if dtype == self.dtype else Tensor(self.shape, dtype, self.device, self.address)
 
-    def clone(self):
+    def new_empty(self, shape):
+        return Tensor(shape, self.dtype, self.device, 8192)
+
+    def clone(self, memory_format=None):
         return Tensor(self.shape, self.dtype, self.device, 1 << 20)
 
     def view_as(self, other):
@@ -116,6 +119,28 @@ class Group:
         return self.backend
 
 
+class Library:
+    """torch.library: operators run what they were given for a GPU; `shapes` has what tells the compiler the shape of a result."""
+
+    def __init__(self, operators):
+        self.operators, self.shapes = operators, {}
+
+    def Library(self, name, kind):
+        return (name, kind)
+
+    def define(self, name, schema, *, lib, tags):
+        pass
+
+    def impl(self, name, device, run, *, lib):
+        setattr(self.operators, name.split("::")[1], run)
+
+    def register_fake(self, name, shape, *, lib):
+        self.shapes[name.split("::")[1]] = shape
+
+    def register_autograd(self, name, backward, *, setup_context=None, lib):
+        pass
+
+
 def install() -> Any:
     """Takes PyTorch's place for the imports that follow."""
     there = sys.modules.get("torch")
@@ -132,7 +157,10 @@ def install() -> Any:
     torch.autocast_dtype = None  # None: autocast is off
     torch.is_autocast_enabled = lambda kind: torch.autocast_dtype is not None
     torch.get_autocast_dtype = lambda kind: torch.autocast_dtype
-    torch.compiler = types.SimpleNamespace(disable=lambda function: function)
+    torch.contiguous_format = "contiguous"
+    torch.Tag = types.SimpleNamespace(pt2_compliant_tag=None)
+    torch.ops = types.SimpleNamespace(overlaptune=types.SimpleNamespace())
+    torch.library = Library(torch.ops.overlaptune)
     torch.zeros = lambda count, device: Tensor((count,), "fp32", device)
     torch.cuda = Cuda()
     torch.autograd = types.SimpleNamespace(Function=Function)
@@ -140,7 +168,7 @@ def install() -> Any:
         Module=Module, Parameter=lambda tensor: tensor,
         init=types.SimpleNamespace(uniform_=lambda tensor, low, high: None),
         functional=types.SimpleNamespace(
-            linear=lambda x, weight: Tensor((*x.shape[:-1], weight.shape[0]), x.dtype, x.device)))
+            linear=lambda x, weight, bias=None: Tensor((*x.shape[:-1], weight.shape[0]), x.dtype, x.device)))
     distributed = types.ModuleType("torch.distributed")
     distributed.group = types.SimpleNamespace(WORLD=Group())
     distributed.is_initialized = lambda: True

@@ -1,5 +1,5 @@
-"""As much of PyTorch as a layer of scripts/compare-step touches, without numbers: tensors have a shape and a type, and
-operations refuse what does not fit."""
+"""The part of PyTorch that a layer of scripts/compare-step touches, without numbers: tensors have a shape and a type,
+and operations refuse what does not fit."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import math
 import sys
 import types
 from typing import Any
+
+import fake_torch
 
 RANKS = 2
 
@@ -105,7 +107,9 @@ def install(attention: Any) -> Any:
     torch.as_tensor = lambda lent, device: Tensor(lent.__cuda_array_interface__["shape"], "i16")
     torch.cuda = types.SimpleNamespace()
     torch.autograd = types.SimpleNamespace(Function=object)
-    torch.compiler = types.SimpleNamespace(disable=lambda function: function)
+    torch.ops = types.SimpleNamespace(overlaptune=types.SimpleNamespace())
+    torch.Tag = types.SimpleNamespace(pt2_compliant_tag=None)
+    torch.library = fake_torch.Library(torch.ops.overlaptune)
     torch.nn = types.SimpleNamespace(Module=object, functional=types.SimpleNamespace(
         silu=lambda tensor: tensor, scaled_dot_product_attention=attention))
     distributed = types.ModuleType("torch.distributed")

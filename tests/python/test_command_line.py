@@ -9,6 +9,8 @@ import unittest
 from pathlib import Path
 
 import built
+from overlaptune.__main__ import as_json
+from overlaptune.values import Answer
 
 TUNED = "gemm_all_reduce:2048,1024,512:bf16:4"
 
@@ -34,9 +36,19 @@ class CommandLine(unittest.TestCase):
         ours = json.loads(done.stdout)
         for name in ("source", "reason", "measured_us", "baseline_us"):
             self.assertEqual(ours[name], theirs[name])
-        for name in ("strategy", "transport"):
-            self.assertEqual(ours[name], theirs["config"][name] or "")
+        self.assertEqual(ours["strategy"], theirs["config"]["strategy"])
+        self.assertEqual(ours.get("transport"), theirs["config"].get("transport"))
         self.assertEqual(ours["config"].split()[0], ours["strategy"])
+
+    def test_a_field_that_the_strategy_does_not_use_is_not_named(self):
+        for config, named in (
+            ("peer_store tile=128x128x64 stages=6 cluster=2 swizzle=8 groups=32", []),
+            ("sequential transport=ring", ["transport"]),
+        ):
+            with self.subTest(config):
+                fields = json.loads(as_json(Answer(config)))
+                self.assertEqual([name for name in fields if name == "transport"], named)
+                self.assertEqual(fields["strategy"], config.split()[0])
 
     def test_text_and_the_usual_database(self):
         done = self.query("--problem", TUNED, OVERLAPTUNE_DB=self.database)

@@ -1,4 +1,4 @@
-"""What scripts/compare-step measures, what it expects of `overlaptune step`, and its tables from raw numbers."""
+"""The measurements of scripts/compare-step, what it expects of `overlaptune step`, and its tables from raw numbers."""
 
 import json
 import sys

@@ -67,6 +67,15 @@ class WithDatabase(unittest.TestCase):
 
 
 class Answers(WithDatabase):
+    def test_a_recipe_is_that_of_the_command_line(self):
+        with self.open() as database:
+            recipe = database.recipe(TUNED)
+            self.assertEqual(recipe, built.tool_json(*question(self.file, TUNED), "--family")["text"])
+            few = database.recipe(TUNED, strategies=["sequential"])
+            self.assertTrue(all(" sequential " in line for line in few.splitlines()[1:]), few)
+            with self.assertRaisesRegex(ot.ArgumentError, "n = 4095"):
+                database.recipe(ot.Problem(ot.Op.GEMM_ALL_REDUCE, m=8, n=4095, k=8, ranks=4))
+
     def test_equal_to_those_of_the_command_line(self):
         with self.open() as database:
             for problem in (TUNED, CHUNKED, NOT_TUNED):

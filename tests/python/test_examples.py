@@ -126,7 +126,7 @@ class SequenceGroups(unittest.TestCase):
 
 
 class PlanSampler(unittest.TestCase):
-    """What ranks get of a plan that the command line made, beside the file of lengths."""
+    """The share of each rank in a plan that the command line made, beside the file of lengths."""
 
     @classmethod
     def setUpClass(cls):

@@ -12,7 +12,7 @@ import built
 
 LOAD = "import overlaptune; print(overlaptune.version(), overlaptune.__file__)"
 
-#: What a host with the GPUs of the shipped results asks, where nothing was tuned.
+#: The question of a host with the GPUs of the shipped results, where nothing was tuned.
 SHIPPED = """
 from overlaptune import Database, Op, Platform, Problem
 platform = Platform("mine", "cuda", "NVIDIA H200", 8, 132, 90, driver_version="999", topology="NVSwitch x18",

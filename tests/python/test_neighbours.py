@@ -58,7 +58,7 @@ class Ways(unittest.TestCase):
             self.assertEqual(len(found), len(set(found)))
 
     def test_configs_are_legal(self):
-        """`overlaptune run` refuses a config that core/check.hpp refuses, on 2 and on 4 ranks. The simulated machine has no
+        """`overlaptune run` refuses a config that core/config/check.hpp refuses, on 2 and on 4 ranks. The simulated machine has no
         collective by copy engines, which is found out behind all that makes a config legal."""
         for ranks in (2, 4):
             for row in rows():

@@ -9,7 +9,7 @@ import overlaptune as ot
 from overlaptune import run, run_library
 
 PROBLEM = ot.Problem(ot.Op.GEMM_REDUCE_SCATTER, m=4096, n=8192, k=1024, ranks=8)
-SIGNALED = ("signaled tile=128x256x64 stages=4 cluster=1 raster=8 ctas=8 transport=peer_access "
+SIGNALED = ("signaled tile=128x256x64 stages=4 cluster=1 swizzle=8 ctas=8 transport=peer_access "
             "groups=512,512")
 
 
@@ -31,7 +31,7 @@ class Library(unittest.TestCase):
         for config in (SIGNALED, ot.Answer(SIGNALED)):
             self.assertEqual(run.sizes(PROBLEM, config).shared_bytes, 4096 * 8192 * 2)
         for old, new, words in (("512,512", "512,511", "groups"), ("stages=4", "stages=99", "stages"),
-                                ("raster", "chunks=2 raster", "chunks = '2': signaled has none"),
+                                ("swizzle", "chunks=2 swizzle", "chunks = '2': signaled has none"),
                                 ("peer_access", "copy_engine", "copy_engine"),
                                 ("512,512", ",".join(["1"] * 4096), "8... characters: expected at most 4095"),
                                 ("128x", "1099511627776x", "tile = '1099511627776x"),
@@ -47,6 +47,18 @@ class Library(unittest.TestCase):
         for way, words in (("waiting", "cannot run gemm_reduce_scatter"), ("fast", "strategy 'fast'"), ("a\0", "NUL")):
             with self.assertRaisesRegex(ot.ArgumentError, words):
                 run.untuned(PROBLEM, way)
+
+    def test_a_config_is_scaled_to_other_rows(self):
+        recipe = run.recipe_of(PROBLEM, SIGNALED, 8192)
+        self.assertIn("to=8192 signaled ", recipe)
+        # A rank has 4 row panels; more cannot be walked together.
+        self.assertEqual(run.recipe_config(recipe, 4096), SIGNALED.replace("swizzle=8", "swizzle=4"))
+        self.assertEqual(ot.Answer(run.recipe_config(recipe, 8192)).fields["groups"], "1024,1024")
+        self.assertEqual(run.recipe_sizes(recipe, 4096), run.sizes(PROBLEM, SIGNALED))
+        for call in (lambda: run.recipe_config(recipe, 8200), lambda: run.recipe_config(recipe, 4097),
+                     lambda: run.recipe_sizes(recipe, 8193), lambda: run.recipe_config("recipe=1\0", 1),
+                     lambda: run.recipe_of(PROBLEM, "fast", 8192)):
+            self.assertRaises(ot.ArgumentError, call)
 
     def test_it_names_its_nccl(self):
         self.assertRegex(run.nccl(), r"^NCCL 2\.\d+\.\d+ \(/.*libnccl")

@@ -40,6 +40,8 @@ class Products(WithPlans):
             result = layer(fake_torch.Tensor(x))
             self.assertEqual(result.shape, y)
             self.assertEqual(self.calls[1:], [("plan", problem), ("run", problem, 4096, 8192, 8192, 77)])
+            shape_of = torch.library.shapes[str(problem.op)]
+            self.assertEqual(shape_of(fake_torch.Tensor(x), layer.weight, self.world.number).shape, y)
 
     def test_a_column_without_sequence_parallelism_has_no_plan(self):
         layer = layers.ColumnParallelLinear(self.world, 64, 128, sequence_parallel=False)

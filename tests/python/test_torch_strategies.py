@@ -19,7 +19,7 @@ from overlaptune.torch.strategies import VARIABLE, allowed_ways  # noqa: E402
 
 PROBLEM = ot.Problem(ot.Op.GEMM_REDUCE_SCATTER, 4096, 8192, 1024, 4)
 ANSWER = ot.Answer("signaled ctas=16 transport=peer_access wait=kernel groups=512,512", measured_us=3.5)
-#: As run.h has them, but fewer.
+#: Some of the ways that run.h has.
 WAYS = ("sequential/ring", "sequential/peer_access", "chunked/ring", "signaled/ring", "signaled/symmetric",
         "signaled/peer_access", "waiting/copy_engine", "waiting/peer_access", "peer_store")
 

@@ -39,6 +39,49 @@ def database(answer):
     return Answers()
 
 
+class Summary(WithPlans):
+    def test_each_problem_has_a_line_with_its_source_and_its_runs(self):
+        tuned = ot.Answer("signaled ctas=16 transport=peer_access groups=8,8", ot.Source.EXACT, "validated in May")
+        world = layers.World(database=database(tuned), families=False)
+        layer = layers.RowParallelLinear(world, 64, 128, sequence_parallel=False)
+        layer.prepare([8, 16])
+        for rows in (8, 8, 24):
+            if rows == 24:
+                world._world.refused = ["signaled"]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)
+                layer(fake_torch.Tensor((rows, 16)))
+        name = "gemm_all_reduce of m={} n=128 k=16 on 4 ranks"
+        answered = "signaled by peer_access, exact: validated in May"
+        lines = world.summary().splitlines()
+        self.assertEqual(lines[:2], [f"{name.format(16)}, 0 runs, {answered}", f"{name.format(8)}, 2 runs, {answered}"])
+        self.assertRegex(lines[2], "m=24 .* 1 runs, fallen back: sequential instead of the answer, because .*not on this machine")
+        self.assertEqual(len(lines), 3)
+
+    def test_few_rows_run_the_programs_own_product(self):
+        seen = []
+
+        def own(op, x, weight):
+            seen.append((op, x.shape))
+            return x
+
+        world = layers.World(threshold=16, own_product=own)
+        layer = layers.RowParallelLinear(world, 64, 128, sequence_parallel=False)
+        for rows in (15, 16):
+            layer(fake_torch.Tensor((rows, 16)))
+        self.assertEqual(seen, [(ot.Op.GEMM_ALL_REDUCE, (15, 16))])
+        self.assertEqual([call[1].m for call in world._world.calls if call[0] == "run"], [16])
+        self.assertEqual(world.summary().splitlines()[1], "fewer than 16 rows, 1 runs, the program's own product")
+
+    def test_ranks_with_different_thresholds_are_refused(self):
+        self.store.says[2] = lambda text: "0" if text == "16" else text
+        with self.assertRaisesRegex(ot.ArgumentError, "threshold: 16 on rank 0 of the group, 0 on rank 2"):
+            layers.World(threshold=16)
+
+    def test_a_world_without_runs_says_so(self):
+        self.assertEqual(layers.World().summary(), "no runs")
+
+
 class Agreement(WithPlans):
     def setUp(self):
         super().setUp()

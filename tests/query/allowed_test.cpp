@@ -10,8 +10,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "core/check.hpp"
+#include "core/config/check.hpp"
 #include "stored.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
@@ -57,7 +58,7 @@ std::vector<Config> configs(samples::Generator& draw, const Winner& winner) {
     const std::int64_t columns = (stored::kN + 191) / 192;  // of tiles
     const std::int64_t first = draw.between(1, columns - 1);
     list.emplace_back(PeerStore{
-        .tile = {128, 192, 64, 4, 1}, .raster = 64, .wave_groups = {first, columns - first}});
+        .tile = {128, 192, 64, 4, 1}, .swizzle = 64, .wave_groups = {first, columns - first}});
   }
   return list;
 }
@@ -106,7 +107,7 @@ class AllowedTest : public testing::Test {
     store.put_winner(run, winner);
   }
 
-  samples::Folder folder_;
+  TemporaryFolder folder_;
   nlohmann::json exported_;
 };
 

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "stored.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
@@ -18,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 TEST(AnswersTest, AnExactAnswerIsTheStoredWinner) {
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   stored::put_winners(folder / "a.db", 3000);
   const ovt::Database database({folder / "a.db"});
   for (int i = 0; i < 3000; ++i) {
@@ -33,7 +34,7 @@ TEST(AnswersTest, AnExactAnswerIsTheStoredWinner) {
   }
   const ovt_answer answer = database.query(stored::problem());
   EXPECT_STREQ(answer.config,
-               "signaled tile=256x16x64 stages=4 cluster=2 raster=64 ctas=16 transport=ring "
+               "signaled tile=256x16x64 stages=4 cluster=2 swizzle=64 ctas=16 transport=ring "
                "groups=1,1001,7190");
   EXPECT_STREQ(answer.transport, "ring");
   EXPECT_EQ(answer.reserved, 0);
@@ -41,7 +42,7 @@ TEST(AnswersTest, AnExactAnswerIsTheStoredWinner) {
 }
 
 TEST(AnswersTest, EveryPartOfTheQuestionCounts) {
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   stored::put_winners(folder / "a.db", 1);
   const ovt::Database database({folder / "a.db"});
   const auto source = [&](auto change, ovt_launch launch = OVT_GRAPH) {
@@ -97,7 +98,7 @@ TEST(AnswersTest, AWinnerThatThePlatformCannotRunIsNone) {
       {"more CTAs than SMs", [](Winner& winner) { signaled(winner).comm_ctas = 132; }},
       {"more ranks than GPUs", [](Winner& winner) { winner.candidate.problem.ranks = 16; }}};
   for (const auto& [what, change] : cases) {
-    const samples::Folder folder;
+    const TemporaryFolder folder;
     const Winner none = changed(0, change);
     stored::put_winners(folder / "a.db", {none, stored::winner(1)});
     const ovt::Database database({folder / "a.db"});
@@ -111,7 +112,7 @@ TEST(AnswersTest, AWinnerThatThePlatformCannotRunIsNone) {
 }
 
 TEST(AnswersTest, AWinnerOfEveryStrategyIsAnswered) {
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   const auto with = [](int i, Config config) {
     return changed(i, [&](Winner& winner) { winner.candidate.config = std::move(config); });
   };
@@ -152,7 +153,7 @@ TEST(AnswersTest, AWinnerOfEveryStrategyIsAnswered) {
 }
 
 TEST(AnswersTest, TheWaitIsPartOfTheAnswer) {
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   const auto file = folder / "a.db";
   stored::put_winners(file,
                       {changed(0, [](Winner& winner) { signaled(winner).wait = Wait::kernel; })});
@@ -162,7 +163,7 @@ TEST(AnswersTest, TheWaitIsPartOfTheAnswer) {
 }
 
 TEST(AnswersTest, WithoutProbesTheBaselineSaysSo) {
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   stored::put_winners(folder / "a.db", 1);
   const ovt::Database database({folder / "a.db"});
   const ovt_answer answer = database.query(stored::problem(2));
@@ -176,7 +177,7 @@ TEST(AnswersTest, WithoutProbesTheBaselineSaysSo) {
 }
 
 TEST(AnswersTest, AUsersOwnDatabaseHidesTheSystemsWhereBothKnow) {
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   stored::put_winners(folder / "own.db", 2, 1);
   stored::put_winners(folder / "system.db", 4, 2);
   const ovt::Database database({folder / "own.db", folder / "system.db"});
@@ -189,7 +190,7 @@ TEST(AnswersTest, AUsersOwnDatabaseHidesTheSystemsWhereBothKnow) {
 }
 
 TEST(AnswersTest, TheEnvironmentNamesTheDatabaseWhereTheCallerDoesNot) {
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   stored::put_winners(folder / "a.db", 1);
   setenv("OVERLAPTUNE_DB", (folder / "a.db").c_str(), 1);
   EXPECT_EQ(ovt::Database().query(stored::problem()).source, OVT_EXACT);

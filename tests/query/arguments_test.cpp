@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "stored.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
@@ -41,7 +42,7 @@ class ArgumentsTest : public testing::Test {
     return status;
   }
 
-  samples::Folder folder_;
+  TemporaryFolder folder_;
   ovt_database* database_ = nullptr;
 };
 
@@ -121,7 +122,7 @@ TEST_F(ArgumentsTest, ACallerWithANewerHeaderIsServedUnlessItAsksForMore) {
 TEST_F(ArgumentsTest, UnknownValuesAndBrokenRulesAreRefusedByName) {
   using Spoil = std::function<void(ovt_problem&, ovt_launch&)>;
   const std::array<std::pair<const char*, Spoil>, 10> cases{{
-      {"ovt_problem.op = 4", [](auto& problem, auto&) { problem.op = 4; }},
+      {"ovt_problem.op = 5", [](auto& problem, auto&) { problem.op = 5; }},
       {"ovt_problem.op = -1", [](auto& problem, auto&) { problem.op = -1; }},
       {"ovt_problem.dtype = 2", [](auto& problem, auto&) { problem.dtype = 2; }},
       {"launch = 2", [](auto&, auto& launch) { launch = 2; }},

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "stored.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
@@ -45,7 +46,7 @@ ovt_source source(const Loaded& library, const std::string& path) {
 }
 
 TEST(CopiesTest, TwoVersionsAnswerInOneProcess) {
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   stored::put_winners(folder / "a.db", 1);
   for (const int scope : {RTLD_LOCAL, RTLD_GLOBAL}) {
     const Loaded first(QUERY_SHARED, scope);
@@ -86,7 +87,7 @@ TEST(CopiesTest, AnotherSQLiteThatEveryoneSeesIsLeftAlone) {
   ASSERT_EQ(open(":memory:", &theirs), 0);
   ASSERT_EQ(connections, 1) << "it counts";
 
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   stored::put_winners(folder / "a.db", 1);
   EXPECT_EQ(source(Loaded(QUERY_SHARED), folder / "a.db"), OVT_EXACT);
   EXPECT_EQ(source(Loaded(QUERY_OTHER_VERSION), folder / "a.db"), OVT_EXACT);

@@ -11,6 +11,7 @@
 
 #include "stored.hpp"
 #include "tests/db/processes.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
@@ -45,7 +46,7 @@ class FaultsTest : public testing::Test {
     return text;
   }
 
-  samples::Folder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(FaultsTest, ADeletedDatabase) {

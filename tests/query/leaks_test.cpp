@@ -8,6 +8,7 @@
 
 #include "stored.hpp"
 #include "tests/abi/command.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
@@ -23,7 +24,7 @@ TEST(LeaksTest, ManyCyclesLeaveNothingBehind) {
 #endif
   // Small blocks that malloc keeps for a thread would be counted as in use.
   setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1);
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   stored::put_winners(folder / "a.db", 3);
   const auto said = output_of(std::string(OPEN_AND_CLOSE) + " '" + std::string(folder / "a.db") +
                               "' " + cycles + " 2>&1");

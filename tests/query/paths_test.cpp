@@ -9,6 +9,7 @@
 
 #include "stored.hpp"
 #include "tests/db/processes.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
@@ -40,7 +41,7 @@ class PathsTest : public testing::Test {
     EXPECT_EQ(database.query(stored::problem()).source, OVT_EXACT) << path;
   }
 
-  samples::Folder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(PathsTest, WhatIsNoFileIsRefusedAndKeepsNobodyWaiting) {

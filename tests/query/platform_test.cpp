@@ -8,6 +8,7 @@
 
 #include "core/nodes.hpp"
 #include "stored.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
@@ -35,7 +36,7 @@ class PlatformTest : public testing::Test {
     return {};
   }
 
-  samples::Folder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(PlatformTest, ADescribedPlatformIsAnsweredWhereEveryFieldIsEqual) {

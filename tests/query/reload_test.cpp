@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "stored.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
@@ -28,7 +29,7 @@ int edition(const ovt_answer& answer, int winner) {
 TEST(ReloadTest, EveryAnswerIsWholeAndNeverOlderThanOneBefore) {
   constexpr int kThreads = 8;
   constexpr int kEditions = 25;
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   stored::put_winners(folder / "a.db", kWinners, 1);
   ovt::Database database({folder / "a.db"});
   std::atomic<bool> done = false;
@@ -64,7 +65,7 @@ TEST(ReloadTest, EveryAnswerIsWholeAndNeverOlderThanOneBefore) {
 }
 
 TEST(ReloadTest, SeveralMayReloadAtOnceAndFailuresStayInTheirThread) {
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   stored::put_winners(folder / "a.db", kWinners);
   ovt::Database database({folder / "a.db"});
   std::atomic<int> wrong = 0;

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "stored.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
@@ -18,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// The same GPUs on a host with another driver and NCCL.
+/// A platform of the stored one's GPUs, on a host with another driver and NCCL.
 Platform mine() {
   Platform made = stored::platform();
   made.driver_version = "590.1";
@@ -37,7 +38,7 @@ class SystemDatabaseTest : public testing::Test {
   [[nodiscard]] std::filesystem::path own_file() const { return folder_ / "own.db"; }
   [[nodiscard]] std::filesystem::path system_file() const { return folder_ / "system.db"; }
 
-  samples::Folder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(SystemDatabaseTest, AnswersForTheSameGpusWithAnotherDriverAndSaysWhatDiffers) {

@@ -9,6 +9,7 @@
 
 #include "stored.hpp"
 #include "tests/abi/command.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
@@ -21,7 +22,7 @@ TEST(ValgrindTest, AHundredCyclesAreClean) {
     GTEST_SKIP() << "no valgrind here: apt-get install valgrind";
   }
   setenv("SANITIZED", "1", 1);
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   stored::put_winners(folder / "a.db", 3);
   std::cout << output_of(
       "valgrind --quiet --leak-check=full --errors-for-leak-kinds=definite,indirect,possible "

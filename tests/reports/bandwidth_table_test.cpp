@@ -1,4 +1,4 @@
-#include "reports/bandwidth_table.hpp"
+#include "reports/table/bandwidth_table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -54,6 +54,40 @@ TEST(Comparison, a_new_driver_is_the_same_platform_and_said) {
               testing::ElementsAre(testing::HasSubstr("driver_version: 580.2 here, 570.1 there")));
 }
 
+TEST(Comparison, dates_are_those_of_the_newest_winners_that_are_in_both) {
+  Problem other = rows::kProblem;
+  other.m = 8192;
+  Problem only_here = rows::kProblem;
+  only_here.m = 1024;
+  const auto at = [](const char* time, const Problem& problem) {
+    StoredWinner row = rows::winner(100, 1, problem);
+    row.validated_at = time;
+    return row;
+  };
+  const Comparison comparison =
+      compare(rows::snapshot({at("2026-11-26T08:00:00.000Z", rows::kProblem),
+                              at("2026-11-25T08:00:00.000Z", other),
+                              at("2026-11-27T08:00:00.000Z", only_here)}),
+              rows::snapshot({at("2026-11-23T08:00:00.000Z", rows::kProblem),
+                              at("2026-11-24T08:00:00.000Z", other)}));
+  EXPECT_EQ(comparison.newest_here, "2026-11-26T08:00:00.000Z");
+  EXPECT_EQ(comparison.newest_there, "2026-11-24T08:00:00.000Z");
+  const auto nothing = json_of(compare(rows::snapshot({}), rows::snapshot({rows::winner(1)})));
+  EXPECT_TRUE(nothing.at("newest_here").is_null());
+}
+
+TEST(Comparison, another_driver_and_another_program_are_fields_that_differ) {
+  Snapshot here = rows::snapshot({rows::winner(100)}, {}, rows::platform("580.2"));
+  Snapshot there = rows::snapshot({rows::winner(110)}, {}, rows::platform("570.1"));
+  here.platforms.front().last_run = TuningRun{.provenance = {.program_version = "0.2.0"}};
+  EXPECT_THAT(compare(here, there).differing,
+              testing::ElementsAre(PlatformDifference{"driver_version", "580.2", "570.1"}));
+  there.platforms.front().last_run = TuningRun{.provenance = {.program_version = "0.1.0"}};
+  EXPECT_THAT(compare(here, there).differing,
+              testing::ElementsAre(PlatformDifference{"driver_version", "580.2", "570.1"},
+                                   PlatformDifference{"overlaptune", "0.2.0", "0.1.0"}));
+}
+
 TEST(Comparison, one_platform_on_each_side_is_compared_by_problem) {
   Platform other = rows::platform();
   other.name = "newer";

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reports/rerun.hpp"
+#include "reports/quality/rerun.hpp"
 #include "tests/reports/rows.hpp"
 
 namespace overlaptune {
@@ -168,7 +168,7 @@ TEST(Evaluation, the_newest_measurement_of_a_config_counts) {
   EXPECT_NEAR(evaluation.regret.top1_max, 0.25, 1e-12);  // run 2 picked 100, run 1 had found 80
 }
 
-/// The same name, measured and simulated: errors of 10 and of 50 %, which nothing averages.
+/// Platforms of one name, measured and simulated: errors of 10 and of 50 %, which nothing averages.
 TEST(Evaluation, platforms_are_judged_apart) {
   StoredCandidate simulated = candidate({.predicted = 110, .measured = 100, .rank = 0});
   StoredCandidate measured = candidate({.predicted = 150, .measured = 100, .rank = 0});

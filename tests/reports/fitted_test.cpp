@@ -1,4 +1,4 @@
-#include "reports/fitted.hpp"
+#include "reports/table/fitted.hpp"
 
 #include <algorithm>
 #include <random>
@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reports/table.hpp"
-#include "reports/text_table.hpp"
+#include "reports/table/table.hpp"
+#include "reports/table/text_table.hpp"
 
 namespace overlaptune {
 namespace {
@@ -53,13 +53,15 @@ TEST(Fitted, lists_are_shortened_first) {
 
 TEST(Fitted, lists_of_sums_are_shortened_alike) {
   Table table{.name = "t", .columns = {{"list"}, {"same"}}};
-  for (const char* list : {"128+128+128+128+96", "128+128+128,128", "8,8,8,8,8 and 1,2"}) {
+  for (const char* list :
+       {"128+128+128+128+96", "128+128+128,128", "8,8,8,8,8 and 1,2", "a,4,4,4,4,4"}) {
     table.rows.push_back({std::string(list), std::string(30, 'x')});
   }
   const std::string text = fitted(to_markdown(table), 40);
   EXPECT_THAT(text, HasSubstr("128×4+96"));
   EXPECT_THAT(text, HasSubstr("128+128+128,128"));  // three and one
   EXPECT_THAT(text, HasSubstr("8×5 and 1,2"));
+  EXPECT_THAT(text, HasSubstr("a,4×5\n"));  // the comma before the list stays
 }
 
 TEST(Fitted, then_equal_columns_go_above) {
@@ -104,7 +106,7 @@ TEST(Fitted, lines_that_do_not_end_as_rows_are_sentences) {
 TEST(Fitted, sentences_are_broken_at_blanks) {
   EXPECT_EQ(fitted("one two three four five six seven eight nine ten", 40),
             "one two three four five six seven eight\n  nine ten\n");
-  // As the help shows options.
+  // An option as the help shows it.
   EXPECT_EQ(fitted("  --flag  what this flag does to all the others", 40),
             "  --flag  what this flag does to all the\n          others\n");
 }

@@ -1,9 +1,9 @@
-#include "reports/html_report.hpp"
+#include "reports/page/html_report.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "tests/reports/rows.hpp"
 
 namespace overlaptune {

@@ -1,4 +1,4 @@
-#include "reports/page_data.hpp"
+#include "reports/page/page_data.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "reports/picks.hpp"
+#include "reports/quality/picks.hpp"
 
 #include <gtest/gtest.h>
 

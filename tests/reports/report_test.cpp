@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reports/config_columns.hpp"
 #include "reports/json.hpp"
 #include "reports/probe_curves.hpp"
 #include "reports/products.hpp"
+#include "reports/table/config_columns.hpp"
 #include "reports/winners.hpp"
 #include "tests/reports/rows.hpp"
 
@@ -157,11 +157,11 @@ TEST(Report, exchanges_name_what_is_the_config_s_to_choose) {
 
 TEST(ConfigColumns, are_the_same_for_every_strategy) {
   const std::vector<std::string> names{"strategy",    "block_m", "block_n",   "block_k",
-                                       "stages",      "cluster", "raster",    "comm_ctas",
+                                       "stages",      "cluster", "swizzle",   "comm_ctas",
                                        "wave_groups", "chunks",  "transport", "wait"};
   const std::vector<Config> configs{
       Sequential{}, Chunked{.comm_ctas = 16, .chunks = 4},
-      Signaled{.tile = {128, 256, 64, 4, 2}, .raster = 8, .wave_groups = {928, 96}}};
+      Signaled{.tile = {128, 256, 64, 4, 2}, .swizzle = 8, .wave_groups = {928, 96}}};
   for (const Config& config : configs) {
     std::vector<std::string> found;
     for (const ConfigColumn& column : config_columns(config)) found.push_back(column.name);
@@ -170,15 +170,15 @@ TEST(ConfigColumns, are_the_same_for_every_strategy) {
   // Fields that a strategy does not have, or that the library chooses, have no value.
   EXPECT_EQ(json_of(configs[0]).dump(),
             R"({"strategy":"sequential","block_m":null,"block_n":null,"block_k":null,)"
-            R"("stages":null,"cluster":null,"raster":null,"comm_ctas":null,"wave_groups":null,)"
+            R"("stages":null,"cluster":null,"swizzle":null,"comm_ctas":null,"wave_groups":null,)"
             R"("chunks":null,"transport":"ring","wait":null})");
   EXPECT_EQ(json_of(configs[1]).dump(),
             R"({"strategy":"chunked","block_m":null,"block_n":null,"block_k":null,)"
-            R"("stages":null,"cluster":null,"raster":null,"comm_ctas":16,"wave_groups":null,)"
+            R"("stages":null,"cluster":null,"swizzle":null,"comm_ctas":16,"wave_groups":null,)"
             R"("chunks":4,"transport":"ring","wait":null})");
   EXPECT_EQ(json_of(configs[2]).dump(),
             R"({"strategy":"signaled","block_m":128,"block_n":256,"block_k":64,"stages":4,)"
-            R"("cluster":2,"raster":8,"comm_ctas":null,"wave_groups":[928,96],"chunks":null,)"
+            R"("cluster":2,"swizzle":8,"comm_ctas":null,"wave_groups":[928,96],"chunks":null,)"
             R"("transport":"ring","wait":"driver"})");
 }
 

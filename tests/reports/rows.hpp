@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/config_fields.hpp"
+#include "core/config/config_fields.hpp"
 #include "reports/snapshot.hpp"
 
 namespace overlaptune::rows {
@@ -57,13 +57,13 @@ inline StoredCandidate candidate(const Made& made) {
 inline StoredWinner winner(double measured, double half_spread = 1,
                            const Problem& problem = kProblem, PlatformId id = 1) {
   StoredWinner row{.platform = id, .run = 1, .validated_at = "2026-01-01T00:00:00.000Z"};
-  row.winner.candidate = {
-      .problem = problem,
-      .config =
-          Signaled{
-              .tile = {128, 256, 64, 4, 2}, .raster = 8, .comm_ctas = 16, .wave_groups = {928, 96}},
-      .predicted = us(measured),
-      .measured = times(measured, half_spread)};
+  row.winner.candidate = {.problem = problem,
+                          .config = Signaled{.tile = {128, 256, 64, 4, 2},
+                                             .swizzle = 8,
+                                             .comm_ctas = 16,
+                                             .wave_groups = {928, 96}},
+                          .predicted = us(measured),
+                          .measured = times(measured, half_spread)};
   row.winner.sequential = us(200);
   row.winner.gemm_alone = us(100);
   row.winner.collective_alone = us(90);

@@ -1,13 +1,13 @@
 // The document of a study, on one that is made by hand.
 
-#include "reports/sequences.hpp"
+#include "reports/plans/sequences.hpp"
 
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "reports/sequences_text.hpp"
+#include "reports/plans/sequences_text.hpp"
 
 namespace overlaptune {
 namespace {

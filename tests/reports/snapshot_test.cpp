@@ -8,6 +8,7 @@
 #include "reports/summary.hpp"
 #include "tests/db/samples.hpp"
 #include "tests/reports/rows.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
@@ -67,7 +68,7 @@ TEST(Snapshot, products_are_those_of_the_problem_on_the_platform) {
 }
 
 TEST(Snapshot, has_all_that_a_store_has) {
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   Store store(folder / "all.db", Access::create);
   samples::fill(store, 3, 24);
   const samples::Content content = samples::content(store);

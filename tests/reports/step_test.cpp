@@ -1,6 +1,6 @@
 // The forms of a planned step, on a plan made by hand.
 
-#include "reports/step.hpp"
+#include "reports/plans/step.hpp"
 
 #include <string>
 #include <vector>

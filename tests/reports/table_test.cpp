@@ -1,4 +1,4 @@
-#include "reports/table.hpp"
+#include "reports/table/table.hpp"
 
 #include <cmath>
 #include <sstream>

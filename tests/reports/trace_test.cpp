@@ -80,7 +80,7 @@ constexpr Problem kProblem{.op = Op::gemm_all_reduce, .m = 256, .n = 128, .k = 6
 
 TEST(ChromeTrace, says_what_groups_hold_and_when_they_are_ready) {
   const Config config = value_or_throw(parse_config(
-      "signaled tile=128x128x64 stages=4 cluster=1 raster=1 ctas=8 transport=ring groups=1,1"));
+      "signaled tile=128x128x64 stages=4 cluster=1 swizzle=1 ctas=8 transport=ring groups=1,1"));
   const Timeline timeline{
       .gemm_end = us(20),
       .groups = {{0, us(10), us(11), us(18), us(0)}, {1, us(20), us(21), us(29), us(8)}}};

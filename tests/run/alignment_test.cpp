@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "run/gemm.hpp"
+#include "run/gemm/gemm.hpp"
 
 namespace overlaptune::run {
 namespace {

@@ -133,8 +133,8 @@ TEST(RunArgumentsTest, ACallerWithANewerHeaderIsServed) {
 
 TEST(RunArgumentsTest, UnknownValuesAreRefusedByName) {
   ASSERT_EQ(said([](auto&, auto&, auto&) {}), "");
-  EXPECT_THAT(said([](auto& problem, auto&, auto&) { problem.op = 4; }),
-              HasSubstr("ovt_problem.op = 4"));
+  EXPECT_THAT(said([](auto& problem, auto&, auto&) { problem.op = 5; }),
+              HasSubstr("ovt_problem.op = 5"));
   EXPECT_THAT(said([](auto& problem, auto&, auto&) { problem.dtype = -1; }),
               HasSubstr("ovt_problem.dtype = -1"));
   EXPECT_THAT(said([](auto& problem, auto&, auto&) { problem.m = 4097; }), HasSubstr("m = 4097"));
@@ -198,8 +198,8 @@ TEST(RunArgumentsTest, EveryWayMakesAConfigThatAPlanTakes) {
   std::istringstream ways(ovt_run_ways());
   int made = 0;
   for (std::string way; std::getline(ways, way, ',');) {
-    for (const ovt_op op :
-         {OVT_GEMM_ALL_REDUCE, OVT_GEMM_REDUCE_SCATTER, OVT_ALL_GATHER_GEMM, OVT_GEMM_ALL_TO_ALL}) {
+    for (const ovt_op op : {OVT_GEMM_ALL_REDUCE, OVT_GEMM_REDUCE_SCATTER, OVT_ALL_GATHER_GEMM,
+                            OVT_GEMM_ALL_TO_ALL, OVT_ALL_TO_ALL_GEMM}) {
       const ovt_problem problem = asked_problem(op);
       char config[OVT_CONFIG_SIZE] = "";
       if (ovt_plan_config(&problem, way.c_str(), config, sizeof config) != OVT_OK) continue;

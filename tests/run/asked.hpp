@@ -26,7 +26,7 @@ inline std::string library_config(const std::string& strategy,
 }
 
 /// The fields of 256 tiles of 128 x 128, 8 a row panel.
-inline constexpr const char* kAskedTiles = " tile=128x128x64 stages=4 cluster=1 raster=2";
+inline constexpr const char* kAskedTiles = " tile=128x128x64 stages=4 cluster=1 swizzle=2";
 
 /// Groups of whole swizzle groups.
 inline std::string signaled_config(const std::string& transport,

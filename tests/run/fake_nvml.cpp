@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "run/nvml_api.hpp"
+#include "run/host/nvml_api.hpp"
 
 #define FAKE extern "C" __attribute__((visibility("default")))
 

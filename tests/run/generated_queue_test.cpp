@@ -1,6 +1,6 @@
 // The items of a launch that takes its work from a queue, counted by hand.
 
-#include "run/generated_queue.hpp"
+#include "run/gemm/generated_queue.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Addresses that a caller gives for the memory of ranks, as CUDA describes them.
 
-#include "run/given_memory.hpp"
+#include "run/memory/given_memory.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

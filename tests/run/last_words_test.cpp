@@ -1,4 +1,4 @@
-#include "run/last_words.hpp"
+#include "run/waits/last_words.hpp"
 
 #include <array>
 #include <csignal>

@@ -1,4 +1,4 @@
-#include "run/launches.hpp"
+#include "run/gemm/launches.hpp"
 
 #include <vector>
 

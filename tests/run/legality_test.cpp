@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/check.hpp"
+#include "core/config/check.hpp"
 #include "include/overlaptune/run.h"
 #include "tests/legality/cases.hpp"
 

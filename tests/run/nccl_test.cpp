@@ -10,7 +10,7 @@
 #include <nccl_device/impl/core__types.h>
 #endif
 
-#include "run/window_memory.hpp"
+#include "run/memory/window_memory.hpp"
 #include "tests/abi/command.hpp"
 
 namespace overlaptune::run {

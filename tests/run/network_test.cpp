@@ -1,10 +1,12 @@
-#include "run/network.hpp"
+#include "run/host/network.hpp"
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
+
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -14,13 +16,11 @@ class NetworkFactsTest : public testing::Test {
   void SetUp() override {
     setenv("NCCL_CONF_FILE", "/nowhere/nccl.conf", 1);
     setenv("NCCL_NET_PLUGIN", "none", 1);
-    std::filesystem::remove_all(devices_);
   }
   void TearDown() override {
     for (const char* name : {"NCCL_CONF_FILE", "NCCL_NET_PLUGIN", "NCCL_NET", "NCCL_IB_DISABLE"}) {
       unsetenv(name);
     }
-    std::filesystem::remove_all(devices_);
   }
   /// A port as Linux lists it below /sys/class/infiniband.
   void add_port(const std::string& device, const std::string& state) const {
@@ -30,7 +30,8 @@ class NetworkFactsTest : public testing::Test {
   }
   [[nodiscard]] NetworkFacts facts() const { return network_facts(devices_); }
 
-  std::filesystem::path devices_ = std::filesystem::path(testing::TempDir()) / "infiniband";
+  TemporaryFolder folder_;
+  std::filesystem::path devices_ = folder_ / "infiniband";
 };
 
 TEST_F(NetworkFactsTest, AnActivePortIsOneForVerbs) {

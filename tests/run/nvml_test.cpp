@@ -1,10 +1,10 @@
 // The facts that `Nvml` reports, over a made-up NVML that needs no driver.
 
-#include "run/nvml.hpp"
+#include "run/host/nvml.hpp"
 
 #include <gtest/gtest.h>
 
-#include "core/dynamic_library.hpp"
+#include "core/base/dynamic_library.hpp"
 
 namespace overlaptune::run {
 namespace {

@@ -7,10 +7,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "abi/values.hpp"
-#include "run/c_arguments.hpp"
-#include "run/patience.hpp"
+#include "core/abi/values.hpp"
+#include "run/c_api/c_arguments.hpp"
 #include "run/ranks.hpp"
+#include "run/waits/patience.hpp"
 
 namespace overlaptune::run {
 namespace {

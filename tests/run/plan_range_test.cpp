@@ -1,4 +1,4 @@
-#include "run/plan_range.hpp"
+#include "run/streams/plan_range.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -7,12 +7,14 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/temporary_folder.hpp"
+
 namespace overlaptune::run {
 namespace {
 
 TEST(PlanRangeTest, AToolSeesAPlansNameAsLongAsItIsEnqueued) {
-  const std::string file = testing::TempDir() + "overlaptune_ranges";
-  std::filesystem::remove(file);
+  const TemporaryFolder folder;
+  const std::string file = folder / "ranges";
   setenv("NVTX_INJECTION64_PATH", NVTX_INJECTION, 1);  // NVTX reads it at its first call
   setenv("RANGES_FILE", file.c_str(), 1);
   const PlanName name("gemm_all_reduce:4096,8192,1024:bf16:2 signaled peer_access");

@@ -1,7 +1,7 @@
 // Processes by their numbers: one that lives, one that was killed, and one whose number is
 // another's.
 
-#include "run/process.hpp"
+#include "run/waits/process.hpp"
 
 #include <csignal>
 #include <sys/resource.h>

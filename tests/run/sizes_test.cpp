@@ -20,7 +20,8 @@ struct Expected {
 // place, it is 0, unless NCCL moves the groups of `signaled`. all_to_all needs as much again where
 // such groups are received in the workspace. The exchanged operand lies in the world's memory with
 // every transport except the ring, and with all_to_all; then it needs no temporary memory. With
-// peer access it lies there only where sums are made in place.
+// peer access it lies there only where sums are made in place, or where ranks load the rows of A
+// from one another. Copy engines send A from where it is.
 TEST(SizesTest, AreThoseCountedByHand) {
   const auto library = [](const char* strategy, const char* transport = "ring") {
     return library_config(strategy, transport);
@@ -46,7 +47,11 @@ TEST(SizesTest, AreThoseCountedByHand) {
       {OVT_GEMM_ALL_TO_ALL, library("chunked"), 4, 1, 8, 16, 5},
       {OVT_GEMM_ALL_TO_ALL, signaled_config("ring"), 4, 1, 8, 24, 5},
       {OVT_GEMM_ALL_TO_ALL, signaled_config("copy_engine"), 4, 1, 8, 16, 5},
-      {OVT_GEMM_ALL_TO_ALL, signaled_config("peer_access"), 4, 1, 8, 8, 13}};
+      {OVT_GEMM_ALL_TO_ALL, signaled_config("peer_access"), 4, 1, 8, 8, 13},
+      {OVT_ALL_TO_ALL_GEMM, library("sequential"), 4, 1, 8, 8, 9},
+      {OVT_ALL_TO_ALL_GEMM, library("sequential", "copy_engine"), 4, 1, 8, 4, 13},
+      {OVT_ALL_TO_ALL_GEMM, "sequential ctas=8 transport=peer_access", 4, 1, 8, 8, 9},
+      {OVT_ALL_TO_ALL_GEMM, library("chunked"), 4, 1, 8, 8, 9}};
   for (const Expected& expected : cases) {
     const ovt_problem problem = asked_problem(expected.op);
     ovt_sizes sizes{};

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "core/config/tiling.hpp"
 #include "core/gpu.hpp"
-#include "core/tiling.hpp"
 #include "kernels/hopper_gemm.hpp"
-#include "run/sizes.hpp"
+#include "run/memory/sizes.hpp"
 #include "tests/legality/cases.hpp"
 
 namespace overlaptune::run {
@@ -23,7 +23,7 @@ TEST(Workspace, no_config_takes_more_and_some_take_all_of_it) {
     ASSERT_LE(bytes, most_workspace_bytes(each.problem)) << to_string(each.config);
     most[each.problem.op] = std::max(most[each.problem.op], bytes);
   }
-  for (const Op op : {Op::all_gather_gemm, Op::gemm_all_to_all}) {
+  for (const Op op : {Op::all_gather_gemm, Op::gemm_all_to_all, Op::all_to_all_gemm}) {
     EXPECT_EQ(most[op], most_workspace_bytes(legality::problem_of(op))) << to_string(op);
   }
 }
@@ -39,7 +39,7 @@ TEST(Workspace, no_tile_of_peer_store_takes_more) {
         if (!has_store_kernel(tile, limits)) continue;
         const auto work =
             Work::make(problem, PeerStore{.tile = tile,
-                                          .raster = 1,
+                                          .swizzle = 1,
                                           .wave_groups = {tile_order(problem, tile, 1).tiles()}});
         ASSERT_TRUE(work) << work.error().message;
         ASSERT_LE(workspace_bytes(*work), most_workspace_bytes(problem))

@@ -51,7 +51,7 @@ as_user() {  # without root, which the scripts could use to install
 }
 
 stand_in overlaptune 'exit 1'  # for arguments that are looked at behind it
-for script in quickstart test benchmarks cli-docs fuzz compare-torch compare-step compare-builds neighbours emulate-nodes; do
+for script in quickstart test benchmarks check-includes cli-docs fuzz compare-torch compare-step compare-builds neighbours emulate-nodes; do
   expect "$script --help" 0 'Usage: scripts/'"$script" "$root/scripts/$script" --help
 done
 expect 'help from another folder' 0 'Usage:' env -C / "$root/scripts/quickstart" --help
@@ -84,6 +84,23 @@ expect 'emulate-nodes: no build' 2 'nothing/overlaptune: not there' "$root/scrip
 expect 'emulate-nodes: a folder that is there' 2 'is there already' \
   "$root/scripts/emulate-nodes" --build "$stand_ins" --keep "$root"
 expect 'benchmarks: unknown kind' 2 "'all': expected speed, accuracy, predicted, beside-gpus or sequences" "$root/scripts/benchmarks" all
+
+# A tree of a few files, to which each case adds one with an include.
+tree=$(mktemp -d)
+trap 'rm -r "$stand_ins" "$tree"' EXIT
+mkdir -p "$tree"/{scripts,core,model,strategies/{one,two}}
+cp "$root"/scripts/{lib.sh,check-includes} "$tree/scripts"
+echo '#include "core/a.hpp"' > "$tree/model/b.hpp"
+expect 'check-includes: all are allowed' 0 '' "$tree/scripts/check-includes"
+refused() {  # refused FILE HEADER TEXT
+  echo "#include \"$2\"" > "$tree/$1"
+  expect "check-includes: $1" 1 "$1: includes $2$3" "$tree/scripts/check-includes"
+  rm "$tree/$1"
+}
+refused core/a.hpp model/b.hpp ': core may not use model'
+refused strategies/one/simulation.cpp model/b.hpp ': simulations may not use model'
+refused strategies/one/sim_run.cpp strategies/one/model.hpp ': simulations may not use models'
+refused strategies/one/traits.cpp strategies/two/traits.hpp ', which is of another strategy'
 
 if [[ $EUID == 0 && ! $(setpriv --reuid=65534 --regid=65534 --clear-groups \
   cat "$root/scripts/lib.sh" 2> /dev/null) ]]; then

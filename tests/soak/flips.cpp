@@ -5,7 +5,7 @@
 namespace overlaptune::soak {
 namespace {
 
-/// What is wrong after a flip; none where all is as it should be.
+/// The fault after a flip; none where all is as it should be.
 std::optional<std::string> fault(const std::filesystem::path& file, const Flip& flip, bool repair) {
   const Answers found = answers(file, {1});
   if (found.wrong) return found.wrong;

@@ -35,7 +35,7 @@ void clear(const std::filesystem::path& folder) {
   }
 }
 
-/// What is wrong with the file after a kill and, for a new one, after the next creation.
+/// The fault of the file after a kill and, for a new one, after the next creation.
 std::optional<std::string> fault(const std::filesystem::path& folder, const Command& command,
                                  std::size_t candidates_before) {
   const auto file = folder / "f.db";

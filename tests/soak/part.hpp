@@ -26,7 +26,7 @@ struct Tally {
   }
 };
 
-/// What a part is given: a folder of its own, random numbers, and the end of its time.
+/// The bench of a part: a folder of its own, random numbers, and the end of its time.
 struct Bench {
   std::filesystem::path folder;
   std::mt19937_64 random;

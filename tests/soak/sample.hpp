@@ -26,8 +26,8 @@ struct Flip {
 /// Flips a bit in the file. Tables take turns.
 [[nodiscard]] Flip flip_a_bit(const std::filesystem::path& file, Bench& bench);
 
-/// What the query library says of the sample: how many of its winners it answers with, and what is
-/// wrong. An answer is right where it is a winner of one of the editions, to the last bit.
+/// Answers of the query library from the sample: how many of its winners it answers with, and what
+/// is wrong. An answer is right where it is a winner of one of the editions, to the last bit.
 struct Answers {
   ovt_status opened = OVT_OK;
   int exact = 0;

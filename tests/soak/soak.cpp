@@ -8,6 +8,7 @@
 
 #include "part.hpp"
 #include "tests/db/samples.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune::soak {
 namespace {
@@ -29,7 +30,7 @@ int soak(double seconds, std::uint64_t seed) {
   bool good = true;
   fmt::print("| part | tried | bad |\n|---|---|---|\n");
   for (const Part& part : kParts) {
-    const samples::Folder folder;
+    const TemporaryFolder folder;
     const auto time = std::chrono::duration<double>(seconds * part.share);
     Bench bench{folder.path(), std::mt19937_64(seed),
                 std::chrono::steady_clock::now() +

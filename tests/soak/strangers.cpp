@@ -25,8 +25,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "machine/cuda/launch/agent.hpp"
-#include "machine/cuda/wire/secret.hpp"
+#include "machine/controller/launch/agent.hpp"
+#include "machine/controller/wire/secret.hpp"
 
 namespace overlaptune::cuda {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/config/tiling.hpp"
 #include "core/gpu.hpp"
-#include "core/tiling.hpp"
 
 namespace overlaptune {
 namespace {
@@ -35,7 +35,7 @@ TEST(Explore, gives_different_configs_that_fit_the_problem) {
     lines.insert(to_string(config));
     if (const auto* signaled = std::get_if<Signaled>(&config)) {
       EXPECT_TRUE(is_feasible(signaled->tile, gpu_limits(90), Elements::bf16));
-      EXPECT_TRUE(group_cuts(tile_order(kProblem, signaled->tile, signaled->raster),
+      EXPECT_TRUE(group_cuts(tile_order(kProblem, signaled->tile, signaled->swizzle),
                              signaled->wave_groups));
     } else {
       EXPECT_TRUE(chunk_rows(kProblem, std::get<Chunked>(config).chunks));
@@ -74,7 +74,7 @@ TEST(Explore, copy_engines_move_whole_rows_and_are_for_signaled) {
   for (const Config& config : configs) {
     const auto& signaled = std::get<Signaled>(config);
     const auto cuts =
-        group_cuts(tile_order(problem, signaled.tile, signaled.raster), signaled.wave_groups);
+        group_cuts(tile_order(problem, signaled.tile, signaled.swizzle), signaled.wave_groups);
     ASSERT_TRUE(cuts);
     for (const Cut& cut : *cuts) EXPECT_TRUE(cut.contiguous) << to_string(config);
   }
@@ -98,7 +98,7 @@ TEST(Explore, peer_store_is_for_ranks_that_were_probed_to_reach_each_other) {
       ++count;
       EXPECT_TRUE(has_store_kernel(stored->tile, gpu_limits(90)));
       EXPECT_TRUE(
-          group_cuts(tile_order(kProblem, stored->tile, stored->raster), stored->wave_groups));
+          group_cuts(tile_order(kProblem, stored->tile, stored->swizzle), stored->wave_groups));
     }
     return count;
   };
@@ -111,12 +111,12 @@ TEST(Explore, a_seed_gives_what_it_has_always_given) {
   const auto configs = explore(space(), kProblem, 6, 1);
   ASSERT_EQ(configs.size(), 6U);
   const std::vector<std::string> expected{
-      "signaled tile=64x112x64 stages=3 cluster=2 raster=8 ctas=8 transport=ring groups=4736",
+      "signaled tile=64x112x64 stages=3 cluster=2 swizzle=8 ctas=8 transport=ring groups=4736",
       "chunked ctas=16 transport=ring chunks=4",
-      "signaled tile=192x48x64 stages=6 cluster=2 raster=3 ctas=4 transport=ring wait=kernel "
+      "signaled tile=192x48x64 stages=6 cluster=2 swizzle=3 ctas=4 transport=ring wait=kernel "
       "groups=4104",
       "chunked ctas=2 transport=ring chunks=4",
-      "signaled tile=128x64x64 stages=4 cluster=2 raster=2 ctas=8 transport=ring "
+      "signaled tile=128x64x64 stages=4 cluster=2 swizzle=2 ctas=8 transport=ring "
       "groups=2096,128,128,128,112,128,128,128,112,128,128,128,112,128,128,128,112,16",
       "chunked ctas=16 transport=ring chunks=2",
   };

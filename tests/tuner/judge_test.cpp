@@ -1,5 +1,8 @@
 #include "tuner/judge.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -7,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/db/samples.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/tuner/captured_log.hpp"
 #include "tests/tuner/scripted_machine.hpp"
 
@@ -34,7 +38,10 @@ Candidate candidate(const std::string& config, Origin origin = Origin::shortlist
 class ListedCandidates : public CandidateSource {
  public:
   explicit ListedCandidates(std::vector<Candidate> list) : list_(std::move(list)) {}
-  [[nodiscard]] std::vector<Candidate> likely() const override { return list_; }
+  [[nodiscard]] std::vector<Candidate> likely() const override {
+    return {list_.begin(),
+            list_.begin() + std::min<std::ptrdiff_t>(most_likely, std::ssize(list_))};
+  }
   [[nodiscard]] std::optional<Candidate> next() override {
     if (next_ == list_.size()) return std::nullopt;
     return list_[next_++];
@@ -42,6 +49,7 @@ class ListedCandidates : public CandidateSource {
   void judged(const Candidate& candidate) override { noted.push_back(candidate); }
 
   std::vector<Candidate> noted{};
+  std::ptrdiff_t most_likely = 1000;  ///< candidates that are known from the start on
 
  private:
   std::vector<Candidate> list_;
@@ -71,7 +79,7 @@ struct JudgeTest : testing::Test {
     return store.candidates(run, kProblem, Launch::graph);
   }
 
-  samples::Folder folder{};
+  TemporaryFolder folder{};
   Store store{folder / "judged.db", Access::create};
   ScriptedMachine machine{};
   TuningRunId run = store.begin_tuning_run(store.add_platform(machine.platform()), "test", {});
@@ -103,6 +111,27 @@ TEST_F(JudgeTest, each_result_is_stored_before_the_next_candidate_runs) {
   EXPECT_DOUBLE_EQ(all->candidates[2].speedup->median, 0.8);
   EXPECT_EQ(stored(), all->candidates);
   EXPECT_EQ(noted, all->candidates);
+}
+
+TEST_F(JudgeTest, kernels_are_compiled_once_and_before_they_run) {
+  const std::string wide = "signaled tile=128x256x64 stages=4 cluster=2 swizzle=8 ctas=8 ";
+  const std::string narrow = "signaled tile=128x128x64 stages=4 cluster=2 swizzle=8 ctas=8 ";
+  proposed = {candidate(kSequential, Origin::baseline), candidate(wide + "groups=256,768"),
+              candidate(wide + "groups=512,512"), candidate(narrow + "groups=1024,1024")};
+  const auto compiled_before_runs = [&](std::ptrdiff_t likely) {
+    std::vector<std::size_t> compiled;
+    machine.compiled = 0;
+    machine.before_result = [&](const auto&) { compiled.push_back(machine.compiled); };
+    ListedCandidates source(proposed);
+    source.most_likely = likely;
+    const TuningRunId fresh =
+        store.begin_tuning_run(store.add_platform(machine.platform()), "", {});
+    EXPECT_TRUE(judge(machine, store, fresh, source, monitor));
+    return compiled;
+  };
+  EXPECT_THAT(compiled_before_runs(4), ElementsAre(2U, 2U, 2U, 2U));
+  EXPECT_THAT(compiled_before_runs(2), ElementsAre(1U, 1U, 1U, 2U));
+  EXPECT_THAT(compiled_before_runs(0), ElementsAre(0U, 1U, 1U, 2U));
 }
 
 TEST_F(JudgeTest, a_share_that_is_spent_leaves_sequential_and_a_proposal) {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/db/samples.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/tuner/captured_log.hpp"
 #include "tests/tuner/scripted_machine.hpp"
 
@@ -43,7 +44,7 @@ struct KeepTest : testing::Test {
   }
 
   CapturedLog log{};
-  samples::Folder folder{};
+  TemporaryFolder folder{};
   Store store{folder / "kept.db", Access::create};
   ScriptedMachine machine{};
   PlatformId platform = store.add_platform(machine.platform());
@@ -175,6 +176,19 @@ TEST_F(KeepTest, a_winner_is_compared_with_the_fastest_gemm_and_collective) {
   EXPECT_DOUBLE_EQ((*winner)->gemm_alone.count(), 33);
   EXPECT_DOUBLE_EQ((*winner)->collective_alone.count(), 35);  // in one piece
   EXPECT_DOUBLE_EQ((*winner)->sequential.count(), 100);
+}
+
+TEST_F(KeepTest, nothing_wins_where_the_machine_is_lost) {
+  for (const bool at_gemms : {true, false}) {
+    machine.probe_time = [&](const Probe& probe) -> Expected<Microseconds> {
+      if (std::holds_alternative<GemmProbe>(probe) != at_gemms) return us(33);
+      return tl::make_unexpected(Error{ErrorKind::machine_unavailable, "gone"});
+    };
+    const auto winner = keep({measured(kSequential, 100), measured(kTwo, 90)});
+    ASSERT_FALSE(winner);
+    EXPECT_EQ(winner.error().message, "gone");
+    EXPECT_EQ(stored(), "");
+  }
 }
 
 }  // namespace

@@ -34,14 +34,14 @@ TEST_F(LayerProbes, best_gemms_are_the_fastest_of_all_tiles) {
   constexpr int kTiles = 5;
   const auto probes = best({kProblem}, kTiles);
   ASSERT_EQ(probes.size(), std::size_t{kTiles});
-  // Each tile with the raster that suits it best.
+  // Each tile with the swizzle that suits it best.
   std::vector<double> all;
   for (const Tile& tile : promising_tiles(gpu_limits(90), kProblem)) {
     double least = 1e30;
-    for (const int raster : {2, 4, 8, 16}) {
+    for (const int swizzle : {2, 4, 8, 16}) {
       least = std::min(
           least,
-          time_of(GemmProbe{.m = 4096, .n = 4096, .k = 2048, .tile = tile, .raster = raster}));
+          time_of(GemmProbe{.m = 4096, .n = 4096, .k = 2048, .tile = tile, .swizzle = swizzle}));
     }
     all.push_back(least);
   }
@@ -83,7 +83,7 @@ TEST_F(LayerProbes, have_each_tile_shape_once_on_the_sms_that_are_left) {
     EXPECT_EQ(gemm.m, 4096);
     EXPECT_EQ(gemm.k, 2048);
     EXPECT_TRUE(gemm.sms == 0 || (gemm.sms > sms / 2 && gemm.sms < sms)) << gemm.sms;
-    EXPECT_GT(gemm.raster, 0);
+    EXPECT_GT(gemm.swizzle, 0);
   }
 }
 

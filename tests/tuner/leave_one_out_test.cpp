@@ -10,6 +10,7 @@
 
 #include "core/statistics.hpp"
 #include "tests/db/samples.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/tuner/counting_machine.hpp"
 #include "tuner/tuner.hpp"
 
@@ -19,7 +20,7 @@ namespace {
 class LeaveOneOutTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    const samples::Folder folder;
+    const TemporaryFolder folder;
     Store store(folder / "tuned.db", Access::create);
     CountingMachine machine;
     std::vector<Problem> problems;

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/db/samples.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/tuner/counting_machine.hpp"
 
 namespace overlaptune {
@@ -20,6 +21,7 @@ const Problem kProblem{Op::gemm_reduce_scatter, 1544, 2056, 1160, Elements::bf16
 struct PrepareTest : testing::Test {
   [[nodiscard]] Expected<void> probe(const Progress& progress) {
     RunMonitor monitor(progress);
+    monitor.limit(options.budget);
     auto probed = probe_missing(machine, store, run, std::vector{kProblem}, options, monitor);
     stopped = monitor.stopped();
     return probed;
@@ -37,7 +39,7 @@ struct PrepareTest : testing::Test {
     return found;
   }
 
-  samples::Folder folder{};
+  TemporaryFolder folder{};
   Store store{folder / "prepared.db", Access::create};
   CountingMachine machine{};
   PlatformId platform = store.add_platform(machine.platform());

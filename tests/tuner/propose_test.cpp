@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/db/samples.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/tuner/counting_machine.hpp"
 #include "tuner/prepare.hpp"
 
@@ -31,7 +32,7 @@ Microseconds as_predicted(const Candidate& candidate) {
 class ProposeTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = std::make_unique<samples::Folder>();
+    folder_ = std::make_unique<TemporaryFolder>();
     Store store(file(), Access::create);
     CountingMachine machine;
     store.add_platform(machine.platform());
@@ -77,7 +78,7 @@ class ProposeTest : public testing::Test {
     return list;
   }
 
-  inline static std::unique_ptr<samples::Folder> folder_;
+  inline static std::unique_ptr<TemporaryFolder> folder_;
 };
 
 TEST_F(ProposeTest, sequential_comes_first_then_the_model_then_what_is_drawn) {
@@ -154,7 +155,7 @@ TEST_F(ProposeTest, after_a_disappointment_other_configs_are_proposed) {
   EXPECT_NE(later(list), later(calm));
   // They differ in more than their groups.
   EXPECT_TRUE(strategy_of(first) != strategy_of(second) || tile_of(first) != tile_of(second) ||
-              samples::raster_of(first) != samples::raster_of(second) ||
+              samples::swizzle_of(first) != samples::swizzle_of(second) ||
               comm_ctas(first) != comm_ctas(second) || transport_of(first) != transport_of(second));
 }
 

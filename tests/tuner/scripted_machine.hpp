@@ -18,7 +18,7 @@ inline std::string line(std::string_view config) {
 }
 
 /// A config takes the time that `times` has for its line (`to_string`), or 100 us, in each
-/// repetition on its one rank. Every probe takes `probe_time`.
+/// repetition on its one rank. Every probe takes `probe_time`, or fails with its error.
 class ScriptedMachine : public Machine {
  public:
   struct Run {
@@ -32,9 +32,14 @@ class ScriptedMachine : public Machine {
   }
   [[nodiscard]] const Platform& platform() const override { return platform_; }
   [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
+  [[nodiscard]] Expected<void> prepare(std::span<const TiledKernel> kernels) override {
+    compiled += kernels.size();
+    return {};
+  }
   [[nodiscard]] Expected<Measurement> measure(const Probe& probe) override {
-    const Microseconds time = probe_time(probe);
-    return Measurement{.probe = probe, .time = {time, time, time, 1}};
+    const auto time = probe_time(probe);
+    if (!time) return error_of(time);
+    return Measurement{.probe = probe, .time = {*time, *time, *time, 1}};
   }
   [[nodiscard]] Expected<std::vector<RunResult>> run(const Problem&,
                                                      std::span<const Config> configs,
@@ -51,8 +56,11 @@ class ScriptedMachine : public Machine {
   std::map<std::string, Verdict> failures{};      ///< by config
   std::function<void(const Run&)> before_result;  ///< called once a run has begun
   std::optional<Error> refusal{};  ///< the error that `run` returns instead of results
-  std::function<Microseconds(const Probe&)> probe_time = [](const Probe&) { return us(10); };
+  std::function<Expected<Microseconds>(const Probe&)> probe_time = [](const Probe&) {
+    return us(10);
+  };
   std::vector<Run> runs{};
+  std::size_t compiled = 0;  ///< number of kernels that were prepared
 
  private:
   [[nodiscard]] RunResult result_of(const std::string& config, const RunOptions& options) const {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "tests/tuner/captured_log.hpp"
 #include "tests/tuner/counting_machine.hpp"
 
@@ -29,9 +29,9 @@ std::string said_of(const char* config) {
 }
 
 TEST(SecondRun, misses_a_collective_only_where_it_is_a_kernel_of_its_own) {
-  EXPECT_EQ(said_of("peer_store tile=128x256x64 stages=4 cluster=1 raster=8 groups=512,512"), "");
+  EXPECT_EQ(said_of("peer_store tile=128x256x64 stages=4 cluster=1 swizzle=8 groups=512,512"), "");
   EXPECT_NE(
-      said_of("signaled tile=128x256x64 stages=4 cluster=1 raster=8 ctas=16 transport=symmetric "
+      said_of("signaled tile=128x256x64 stages=4 cluster=1 swizzle=8 ctas=16 transport=symmetric "
               "groups=256,256,256,256")
           .find("no GEMM or no collective was seen"),
       std::string::npos);

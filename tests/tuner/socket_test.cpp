@@ -4,9 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "core/link.hpp"
-#include "machine/sim/sim_machine.hpp"
+#include "machine/simulator/sim_machine.hpp"
 #include "tests/db/samples.hpp"
-#include "tests/machine/built_in.hpp"
+#include "tests/machine/simulator/built_in.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tuner/tuner.hpp"
 
 namespace overlaptune {
@@ -31,7 +32,7 @@ bool carry_on(std::size_t, std::size_t, std::string_view) {
 }
 
 TEST(Sockets, are_probed_predicted_and_tuned) {
-  const samples::Folder folder;
+  const TemporaryFolder folder;
   Store store(folder / "sockets.db", Access::create);
   sim::SimMachine machine = over_sockets();
   const std::vector<Problem> problems{

@@ -11,6 +11,7 @@
 
 #include "tests/tuner/captured_log.hpp"
 #include "tests/tuner/counting_machine.hpp"
+#include "tuner/stored_work.hpp"
 
 namespace overlaptune {
 namespace {
@@ -109,6 +110,8 @@ TEST_F(TunerTest, a_run_that_is_stopped_resumes_without_measuring_twice) {
   ASSERT_TRUE(first);
   EXPECT_TRUE(first->stopped);
   EXPECT_EQ(first->measured, 5);
+  const PlatformId platform = store.platforms().front().id;
+  EXPECT_FALSE(store.last_tuning_run(platform)->finished);
   TuneOptions again = options();
   again.resume = true;
   const auto second = tune(machine, store, problems, again, carry_on);
@@ -118,6 +121,7 @@ TEST_F(TunerTest, a_run_that_is_stopped_resumes_without_measuring_twice) {
   EXPECT_EQ(second->measured + second->resumed, expected->measured);
   EXPECT_EQ(machine.runs, whole.runs);
   EXPECT_EQ(second->winners, expected->winners);
+  EXPECT_TRUE(store.last_tuning_run(platform)->finished);
 }
 
 TEST_F(TunerTest, what_the_problems_are_is_stored_before_anything_is_measured) {
@@ -344,6 +348,102 @@ TEST_F(TunerTest, what_is_not_proposed_any_more_may_still_win) {
   EXPECT_LE(machine.runs, runs + 1);  // the winner's second one
   ASSERT_EQ(second->winners.size(), 1U);
   EXPECT_EQ(second->winners.front().candidate.config, odd.config);
+}
+
+TEST_F(TunerTest, of_many_problems_the_first_have_winners_before_the_others_are_probed) {
+  const std::vector<Problem> problems{kSmallGather, kReduce};
+  TuneOptions single = options();
+  single.batch = 1;
+  CountingMachine whole;
+  fs::copy_file(folder_ / "probed.db", folder_ / "whole.db", fs::copy_options::overwrite_existing);
+  Store undisturbed(folder_ / "whole.db", Access::write);
+  const auto expected = tune(whole, undisturbed, problems, single, carry_on);
+  ASSERT_TRUE(expected);
+  ASSERT_EQ(expected->winners.size(), 2U);
+
+  CountingMachine machine;
+  Store store(file(), Access::write);
+  const auto first =
+      tune(machine, store, problems, single, [&](std::size_t, std::size_t, std::string_view) {
+        return !store.has_winner(store.platforms().front().id, kSmallGather, Launch::graph);
+      });
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_TRUE(first->stopped);
+  ASSERT_EQ(first->winners.size(), 1U);
+  EXPECT_EQ(first->winners.front(), expected->winners.front());
+  EXPECT_TRUE(store.candidates(first->run, kReduce, Launch::graph).empty());
+  const int probes = machine.probes;
+  EXPECT_LT(probes, whole.probes);  // those of the second batch are missing
+
+  single.resume = true;
+  const auto second = tune(machine, store, problems, single, carry_on);
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(second->run, first->run);
+  EXPECT_EQ(second->resumed, first->measured);
+  const auto probes_of = [](const Store& of) {
+    std::vector<std::string> names;
+    for (const Measurement& each : of.measurements(of.platforms().front().id)) {
+      names.push_back(to_string(each.probe));
+    }
+    return names;
+  };
+  EXPECT_THAT(probes_of(store), testing::UnorderedElementsAreArray(probes_of(undisturbed)));
+  EXPECT_EQ(machine.runs, whole.runs);
+  EXPECT_EQ(second->winners, expected->winners);
+}
+
+TEST_F(TunerTest, a_batch_behind_the_one_that_was_stopped_keeps_its_winners) {
+  const std::vector<Problem> problems{kSmallGather, kReduce};
+  TuneOptions single = options();
+  single.batch = 1;
+  CountingMachine machine;
+  Store store(file(), Access::write);
+  const auto first =
+      tune(machine, store, problems, single, [&](std::size_t, std::size_t, std::string_view what) {
+        return what != to_string(kReduce) || machine.runs == 0 ||
+               store.candidates(1, kReduce, Launch::graph).size() < 2;
+      });
+  ASSERT_TRUE(first);
+  ASSERT_EQ(first->run, 1);
+  ASSERT_EQ(store.candidates(1, kReduce, Launch::graph).size(), 2U);
+  const int runs = machine.runs;
+  single.resume = true;
+  const auto second = tune(machine, store, problems, single, carry_on);
+  ASSERT_TRUE(second);
+  ASSERT_EQ(second->winners.size(), 2U);
+  EXPECT_EQ(second->winners.front(), first->winners.front());
+  EXPECT_EQ(second->resumed, first->measured);
+  EXPECT_GT(machine.runs, runs);
+}
+
+TEST_F(TunerTest, problems_with_fewer_candidates_than_others_are_short) {
+  CountingMachine machine;
+  Store store(file(), Access::write);
+  const auto report = tune(machine, store, std::vector{kSmallGather, kGather}, options(), carry_on);
+  ASSERT_TRUE(report);
+  const std::vector<Problem> all{kSmallGather, kGather, kLarge};
+  const std::vector<Launch> launches{Launch::graph};
+  const TuningRun run{.id = report->run, .platform = store.platforms().front().id};
+  const auto most = store.candidates(run.id, kGather, Launch::graph);
+  // More than the other problem can have.
+  Candidate odd = most.front();
+  odd.verdict = Verdict::timeout;
+  odd.measured.reset();
+  for (int ctas = 1; ctas < 20; ++ctas) {
+    odd.config = Chunked{.comm_ctas = ctas, .chunks = 3};
+    store.add_candidate(run.id, odd);
+  }
+  const StoredWork stored(store, run, all, launches);
+  EXPECT_TRUE(stored.is_short(kSmallGather, Launch::graph));
+  EXPECT_TRUE(stored.is_short(kLarge, Launch::graph));
+  EXPECT_FALSE(stored.is_short(kGather, Launch::graph));
+  EXPECT_FALSE(stored.finished(kSmallGather, Launch::graph));
+  EXPECT_EQ(stored.finished(kGather, Launch::graph),
+            store.winner(run.platform, kGather, Launch::graph)->winner);
+  EXPECT_TRUE(stored.has_any(std::vector{kLarge, kGather}));
+  EXPECT_FALSE(stored.has_any(std::vector{kLarge}));
+  const StoredWork other(store, {.id = run.id + 1, .platform = run.platform}, all, launches);
+  EXPECT_TRUE(other.is_short(kGather, Launch::graph));
 }
 
 TEST_F(TunerTest, another_request_is_not_resumed) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/db/samples.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace overlaptune {
 namespace {
@@ -14,7 +15,7 @@ const Problem kProblem{Op::gemm_all_reduce, 1024, 2048, 1024, Elements::bf16, 8}
 const Problem kOther{Op::all_gather_gemm, 1024, 2048, 1024, Elements::bf16, 8};
 
 struct TuningRunTest : testing::Test {
-  samples::Folder folder{};
+  TemporaryFolder folder{};
   Store store{folder / "runs.db", Access::create};
   PlatformId platform = store.add_platform({.name = "scripted", .gpu_count = 8});
 };

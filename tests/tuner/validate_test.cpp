@@ -21,8 +21,8 @@ const Problem kProblem{Op::gemm_reduce_scatter, 4096, 8192, 1024, Elements::bf16
 const Tile kTile{128, 256, 64, 4, 1};
 const Tile kOther{128, 128, 64, 4, 1};
 const std::vector<Config> kTiled{Chunked{.comm_ctas = 8, .chunks = 2},
-                                 Signaled{.tile = kTile, .raster = 2},
-                                 PeerStore{.tile = kOther, .raster = 4}};
+                                 Signaled{.tile = kTile, .swizzle = 2},
+                                 PeerStore{.tile = kOther, .swizzle = 4}};
 
 /// A machine that cannot measure some probes.
 class ProbedMachine : public ScriptedMachine {
@@ -38,10 +38,10 @@ class ProbedMachine : public ScriptedMachine {
   };
 };
 
-Probe gemm(const Tile& tile, int raster) {
+Probe gemm(const Tile& tile, int swizzle) {
   GemmProbe probe{.m = 4096, .n = 8192, .k = 1024, .elements = Elements::bf16};
   probe.tile = tile;
-  probe.raster = raster;
+  probe.swizzle = swizzle;
   return probe;
 }
 

@@ -100,17 +100,6 @@ __device__ __forceinline__ u64 nanoseconds() {
   return time;
 }
 
-/// Reads what other SMs may have written before this launch, also where an older copy is in this
-/// SM's cache.
-__device__ __forceinline__ Vector read_past_l1(const Vector* from) {
-  Vector value;
-  asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
-               : "l"(from)
-               : "memory");
-  return value;
-}
-
 /// Lets the next launch of the stream start, if it may start before this one has ended.
 __device__ __forceinline__ void start_next_launch() {
 #if __CUDA_ARCH__ >= 900

@@ -19,7 +19,15 @@ except ModuleNotFoundError as error:
         "overlaptune.torch needs PyTorch, which is not installed here (pip install torch)"
     ) from None
 
+from .functions import all_gather_gemm, gemm_all_reduce, gemm_reduce_scatter
 from .layers import ColumnParallelLinear, RowParallelLinear
 from .world import World
 
-__all__ = ["ColumnParallelLinear", "RowParallelLinear", "World"]
+__all__ = [
+    "ColumnParallelLinear",
+    "RowParallelLinear",
+    "World",
+    "all_gather_gemm",
+    "gemm_all_reduce",
+    "gemm_reduce_scatter",
+]

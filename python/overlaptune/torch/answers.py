@@ -20,7 +20,7 @@ def sequential(reason: str) -> Answer:
 
 @dataclass(frozen=True)
 class Terms:
-    """What a world asks of its database beside the problem. `ways` that are empty allow all."""
+    """The terms of a world: all that it asks of its database beside the problem. `ways` that are empty allow all."""
 
     launch: Launch = Launch.GRAPH
     ways: tuple[str, ...] = ()
@@ -88,6 +88,25 @@ def chosen_or_sequential(database: Optional[Database], problem: Problem, terms: 
         return chosen(database, problem, terms)
     except Error as error:
         return sequential(f"no answer: {error}")
+
+
+def recipe_or_none(database: Optional[Database], problem: Problem, terms: Terms) -> Optional[str]:
+    """The recipe for the weight of a problem and up to as many rows as it has. None where the terms
+    name transports, which recipes do not know, or where there is none."""
+    try:
+        if database is None:
+            return run.recipe_of(problem, run.SEQUENTIAL, problem.m) if not terms.ways else None
+        if any("/" in way for way in terms.ways):
+            return None
+        return database.recipe(
+            problem,
+            terms.launch,
+            strategies=terms.ways or None,
+            free_sms=terms.free_sms,
+            exclusive=terms.exclusive,
+        )
+    except Error:
+        return None
 
 
 def is_sequential(answer: Answer) -> bool:

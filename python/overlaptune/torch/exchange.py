@@ -48,6 +48,18 @@ def wait_until(ready: Callable[[], bool], limit_s: float, missing: Callable[[], 
         pause = min(2 * pause, 5e-3)
 
 
+def check_equal(name: str, values: list[int]) -> None:
+    """Raises ArgumentError unless all ranks give the same number, and no less than nothing."""
+    for rank, value in enumerate(values):
+        if value < 0:
+            raise ArgumentError(f"{name} = {value} on rank {rank}: expected 0 or more")
+        if value != values[0]:
+            raise ArgumentError(
+                f"{name}: {values[0]} on rank 0 of the group, {value} on rank {rank}: "
+                "expected the same on all ranks"
+            )
+
+
 class Exchange:
     """The messages of one world. All ranks make it, and call `all_of`, in the same order."""
 

@@ -1,4 +1,4 @@
-"""What runs instead of an answer, and why: kept for the program, and said once."""
+"""Fallbacks that run instead of an answer, and their reasons: kept for the program, and said once."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from ..values import Problem
 UNMADE = (ArgumentError, OutOfMemoryError, UnavailableError)
 
 PYTORCHS_OWN = "PyTorch's own product and collective"
+
+
+def problem_name(problem: Problem) -> str:
+    return f"{problem.op} of m={problem.m} n={problem.n} k={problem.k} on {problem.ranks} ranks"
 
 
 class Fallbacks(dict[Problem, str]):
@@ -27,8 +31,7 @@ class Fallbacks(dict[Problem, str]):
             return
         self._said.add((problem, instead))
         warnings.warn(
-            f"overlaptune: {problem.op} of m={problem.m} n={problem.n} k={problem.k} on "
-            f"{problem.ranks} ranks runs {self[problem]}",
+            f"overlaptune: {problem_name(problem)} runs {self[problem]}",
             RuntimeWarning,
             stacklevel=2,
         )

@@ -1,20 +1,15 @@
-"""Linear layers whose weight is divided among the ranks of a world. They have no bias: where a
-model has one, add it to the result."""
+"""Linear layers whose weight is divided among the ranks of a world."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Optional
+from typing import Any, Optional, TypeVar
 
 import torch
 
 from ..errors import ArgumentError
 from ..values import Op
-from .functions import (
-    gathered_column_parallel,
-    replicated_column_parallel,
-    row_parallel,
-)
+from .functions import all_gather_gemm, gemm_all_reduce, gemm_reduce_scatter, replicated_gemm
 from .products import DTYPES, problem_of
 from .world import World
 
@@ -27,9 +22,21 @@ def _divided(features: int, name: str, world: World) -> int:
     return features // world.size
 
 
+def _part(tensor: torch.Tensor, dim: int, world: World, name: str, divided: bool) -> torch.Tensor:
+    """This rank's part of a whole tensor, or of one that is divided already, in memory of its own on the world's GPU."""
+    part = tensor.detach()
+    if not divided:
+        _divided(tensor.shape[dim], name, world)
+        part = part.chunk(world.size, dim)[world.rank]
+    return part.to(world.device).clone(memory_format=torch.contiguous_format)
+
+
 class _ParallelLinear(torch.nn.Module):
+    world: World
     #: The op of the product, or None where it has no collective.
     op: Optional[Op]
+    weight: torch.nn.Parameter
+    bias: Optional[torch.nn.Parameter]
 
     def __init__(
         self,
@@ -38,12 +45,12 @@ class _ParallelLinear(torch.nn.Module):
         shape: tuple[int, int],
         in_features: int,
         dtype: torch.dtype,
+        bias: Optional[int],
     ) -> None:
         super().__init__()
-        self.op = op
         if dtype not in DTYPES:
             raise ArgumentError(f"dtype: {dtype}; expected torch.bfloat16 or torch.float16")
-        self.world = world
+        self.world, self.op = world, op
         self.weight = torch.nn.Parameter(
             torch.empty(shape, dtype=dtype, device=world.device)
         )
@@ -51,6 +58,9 @@ class _ParallelLinear(torch.nn.Module):
         # to seed the ranks.
         bound = float(in_features**-0.5)
         torch.nn.init.uniform_(self.weight, -bound, bound)
+        self.bias = None
+        if bias is not None:
+            self.bias = torch.nn.Parameter(torch.zeros(bias, dtype=dtype, device=world.device))
 
     def prepare(self, rows: Iterable[int]) -> None:
         """Makes the plans for inputs of these numbers of rows (tokens, on all ranks together), so
@@ -73,6 +83,7 @@ class RowParallelLinear(_ParallelLinear):
 
     x       [..., in_features / ranks], with the same tokens on every rank
     weight  [out_features, in_features / ranks], this rank's columns of the whole weight
+    bias    [out_features], the same on every rank, added once; None without `bias`. It begins at 0
     y       with sequence_parallel this rank's part of the sum, [first / ranks, ..., out_features],
             where x has the first dimension `first`; otherwise the whole sum, the same on all ranks
     """
@@ -86,14 +97,33 @@ class RowParallelLinear(_ParallelLinear):
         out_features: int,
         *,
         sequence_parallel: bool = True,
+        bias: bool = False,
         dtype: torch.dtype = torch.bfloat16,
     ) -> None:
         shape = (out_features, _divided(in_features, "in_features", world))
-        op = Op.GEMM_REDUCE_SCATTER if sequence_parallel else Op.GEMM_ALL_REDUCE
-        super().__init__(world, op, shape, in_features, dtype)
+        super().__init__(
+            world, self._op(sequence_parallel), shape, in_features, dtype, shape[0] if bias else None
+        )
+
+    @staticmethod
+    def _op(sequence_parallel: bool) -> Op:
+        return Op.GEMM_REDUCE_SCATTER if sequence_parallel else Op.GEMM_ALL_REDUCE
+
+    @classmethod
+    def from_linear(
+        cls, world: World, linear: Any, *, sequence_parallel: bool = True, divided: bool = False, in_place: bool = False
+    ) -> RowParallelLinear:
+        """The layer with the weight and bias of a torch.nn.Linear. The weight is whole, the same on every rank, and this
+        rank's columns are taken; or, if it is `divided`, this rank's columns already. With `in_place` the module itself
+        becomes the layer, so that the model that holds it needs no change."""
+        weight = _part(linear.weight, 1, world, "in_features", divided)
+        bias = None if linear.bias is None else _part(linear.bias, 0, world, "out_features", True)
+        return _layer_of(cls, linear, in_place, world, cls._op(sequence_parallel), weight, bias)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return row_parallel(x, self.weight, self.world, self.op)
+        if self.op == Op.GEMM_REDUCE_SCATTER:
+            return gemm_reduce_scatter(x, self.weight, self.world, self.bias)
+        return gemm_all_reduce(x, self.weight, self.world, self.bias)
 
 
 class ColumnParallelLinear(_ParallelLinear):
@@ -103,6 +133,7 @@ class ColumnParallelLinear(_ParallelLinear):
             in_features], which is gathered from all ranks; otherwise all tokens, the same on every
             rank
     weight  [out_features / ranks, in_features], this rank's rows of the whole weight
+    bias    [out_features / ranks], this rank's part; None without `bias`. It begins at 0
     y       [first, ..., out_features / ranks]
 
     Without sequence_parallel there is no collective, and so no plan.
@@ -115,13 +146,56 @@ class ColumnParallelLinear(_ParallelLinear):
         out_features: int,
         *,
         sequence_parallel: bool = True,
+        bias: bool = False,
         dtype: torch.dtype = torch.bfloat16,
     ) -> None:
         shape = (_divided(out_features, "out_features", world), in_features)
-        op = Op.ALL_GATHER_GEMM if sequence_parallel else None
-        super().__init__(world, op, shape, in_features, dtype)
+        super().__init__(
+            world, self._op(sequence_parallel), shape, in_features, dtype, shape[0] if bias else None
+        )
+
+    @staticmethod
+    def _op(sequence_parallel: bool) -> Optional[Op]:
+        return Op.ALL_GATHER_GEMM if sequence_parallel else None
+
+    @classmethod
+    def from_linear(
+        cls, world: World, linear: Any, *, sequence_parallel: bool = True, divided: bool = False, in_place: bool = False
+    ) -> ColumnParallelLinear:
+        """The layer with the weight and bias of a torch.nn.Linear. Both are whole, the same on every rank, and this rank's
+        rows are taken; or, if they are `divided`, this rank's rows already. `in_place`: as for RowParallelLinear."""
+        weight = _part(linear.weight, 0, world, "out_features", divided)
+        bias = None if linear.bias is None else _part(linear.bias, 0, world, "out_features", divided)
+        return _layer_of(cls, linear, in_place, world, cls._op(sequence_parallel), weight, bias)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if self.op is None:
-            return replicated_column_parallel(x, self.weight, self.world)
-        return gathered_column_parallel(x, self.weight, self.world)
+            return replicated_gemm(x, self.weight, self.world, self.bias)
+        return all_gather_gemm(x, self.weight, self.world, self.bias)
+
+
+_Layer = TypeVar("_Layer", bound=_ParallelLinear)
+
+
+def _layer_of(
+    kind: type[_Layer],
+    linear: Any,
+    in_place: bool,
+    world: World,
+    op: Optional[Op],
+    weight: torch.Tensor,
+    bias: Optional[torch.Tensor],
+) -> _Layer:
+    if weight.dtype not in DTYPES:
+        raise ArgumentError(f"weight: {weight.dtype}; expected torch.bfloat16 or torch.float16")
+    learned = linear.weight.requires_grad, bias is not None and linear.bias.requires_grad
+    if in_place:  # as fully_shard of PyTorch does: its parent's reference and its hooks stay
+        layer: _Layer = linear
+        layer.__class__ = kind
+    else:
+        layer = kind.__new__(kind)
+        torch.nn.Module.__init__(layer)
+    layer.world, layer.op = world, op
+    layer.weight = torch.nn.Parameter(weight, requires_grad=learned[0])
+    layer.bias = None if bias is None else torch.nn.Parameter(bias, requires_grad=learned[1])
+    return layer

@@ -3,6 +3,7 @@ method that makes something is collective, and its errors of `UNMADE` are met by
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Optional, Union
 
@@ -13,15 +14,21 @@ from ..errors import ArgumentError, Error, OutOfMemoryError, UnavailableError
 from ..values import Answer, Problem, answer_with
 from .answers import heard, is_sequential, sequential, told
 from .exchange import Exchange
-from .fallbacks import PYTORCHS_OWN, UNMADE, Fallbacks
+from .fallbacks import PYTORCHS_OWN, UNMADE, Fallbacks, problem_name
+from .families import Families, FamilyPlan
 from .strategies import config_name
+
+AnyPlan = Union[run.Plan, FamilyPlan]
 
 
 class Planner:
     """
     world     of the library
     answer    this rank's answer for a problem; it raises nothing
+    recipe    this rank's recipe for the weight and the rows of a problem, or None; it raises nothing
     exchange  messages between the ranks
+    most_rows
+              rows that families of plans serve; 0: no families
     """
 
     def __init__(
@@ -29,28 +36,35 @@ class Planner:
         world: run.World,
         device: torch.device,
         answer: Callable[[Problem], Answer],
+        recipe: Callable[[Problem], Optional[str]],
         exchange: Exchange,
         fallbacks: Fallbacks,
+        most_rows: int,
     ) -> None:
         self._world, self._device = world, device
         self._answer, self._exchange = answer, exchange
         self._fallbacks = fallbacks
+        self._families = Families(self._made_family, recipe, exchange, most_rows)
         self._reserved = 0
         self._configs: dict[Problem, Answer] = {}
+        self._runs: Counter[Problem] = Counter()
         #: Problems for which no plan could be made; `plan` tries again.
         self._without: set[Problem] = set()
-        self.plans: dict[Problem, run.Plan] = {}
+        self.plans: dict[Problem, AnyPlan] = {}
         self.others: list[run.Plan] = []
 
     def config(self, problem: Problem) -> Optional[Answer]:
-        """What a problem that was met runs with; None for other problems."""
+        """The config of a problem that was met; None for other problems."""
         if problem in self._without:
             return sequential(self._fallbacks.get(problem, PYTORCHS_OWN))
+        plan = self.plans.get(problem)
+        if isinstance(plan, FamilyPlan):
+            return plan.answer
         return self._configs.get(problem)
 
-    def plan(self, problem: Problem) -> run.Plan:
+    def plan(self, problem: Problem) -> AnyPlan:
         """The plan of a problem. Raises an error of `UNMADE` where none can be made."""
-        plan = self.plans.get(problem)
+        plan = self._known(problem)
         if plan is not None:
             return plan
         self._refuse_capture(problem)
@@ -59,11 +73,12 @@ class Planner:
             raise made
         return made
 
-    def plan_or_none(self, problem: Problem) -> Optional[run.Plan]:
+    def plan_or_none(self, problem: Problem) -> Optional[AnyPlan]:
         """The plan of a problem. None where none can be made, or not now because a graph is being
         captured; that is among the fallbacks then. A problem without a plan is not tried again.
         Raises where the world has died, and where ranks meet different problems."""
-        plan = self.plans.get(problem)
+        self._runs[problem] += 1
+        plan = self._known(problem)
         if plan is not None:
             return plan
         if problem not in self._without:
@@ -78,6 +93,35 @@ class Planner:
             )
         self._world.check()
         return None
+
+    def _known(self, problem: Problem) -> Optional[AnyPlan]:
+        """The plan that is there, or that a family makes on this rank alone, also while a graph is
+        captured."""
+        plan = self.plans.get(problem)
+        if plan is None:
+            plan = self._families.plan(problem)
+            if plan is not None:
+                self._keep(problem, plan)
+        return plan
+
+    def _keep(self, problem: Problem, plan: AnyPlan) -> None:
+        self.plans[problem] = plan
+        self._without.discard(problem)
+
+    def summary(self) -> list[str]:
+        """A line for each problem, in the order in which they were met."""
+        lines = []
+        for problem in dict.fromkeys((*self._configs, *self.plans, *self._runs)):
+            answer = self.config(problem)
+            fallen_back = self._fallbacks.get(problem)
+            if fallen_back is not None:
+                what = f"fallen back: {fallen_back}"
+            elif answer is None:
+                what = "no plan"
+            else:
+                what = f"{config_name(answer)}, {answer.source}: {answer.reason}"
+            lines.append(f"{problem_name(problem)}, {self._runs[problem]} runs, {what}")
+        return lines
 
     def plan_with(self, problem: Problem, config: Union[Answer, str]) -> run.Plan:
         """Another plan, with the config of an answer or of a line."""
@@ -111,6 +155,7 @@ class Planner:
     def _end_plans(self) -> None:
         for plan in (*self.plans.values(), *self.others):
             plan.close()
+        self._families.close()
         self.plans.clear()
         self.others.clear()
         self._configs.clear()
@@ -123,8 +168,14 @@ class Planner:
                 "`prepare` or run the layer once before, on every rank"
             )
 
-    def _first(self, problem: Problem) -> Union[run.Plan, Error]:
+    def _first(self, problem: Problem) -> Union[AnyPlan, Error]:
         """The first plan of a problem, or the last error if no config can run."""
+        of_family = self._families.plan_of_new(problem)
+        self._world.check()
+        if of_family is not None:
+            self._keep(problem, of_family)
+            self._fallbacks.pop(problem, None)
+            return of_family
         answer = self._agreed(problem)
         configs = [answer] if is_sequential(answer) else [answer, run.SEQUENTIAL]
         reasons: list[str] = []
@@ -137,8 +188,7 @@ class Planner:
                 reasons.append(f"{config_name(config)}: {error}")
                 last = error
                 continue
-            self.plans[problem] = plan
-            self._without.discard(problem)
+            self._keep(problem, plan)
             why = "; ".join(reasons)
             self._configs[problem] = sequential(why) if reasons else config
             if reasons:
@@ -163,7 +213,14 @@ class Planner:
         return heard(messages[0]["answer"])
 
     def _made(self, problem: Problem, answer: Answer) -> run.Plan:
-        sizes = run.sizes(problem, answer)
+        self._make_room(run.sizes(problem, answer))
+        return self._world.plan(problem, answer)
+
+    def _made_family(self, recipe: str, most_rows: int) -> run.Family:
+        self._make_room(run.recipe_sizes(recipe, most_rows))
+        return self._world.family(recipe, most_rows)
+
+    def _make_room(self, sizes: run.Sizes) -> None:
         grows = sizes.shared_bytes > self._reserved
         needed = sizes.temporary_bytes + (sizes.shared_bytes if grows else 0)
         # PyTorch keeps freed memory, of which the library sees nothing. Giving it back waits for
@@ -171,4 +228,3 @@ class Planner:
         if torch.cuda.mem_get_info(self._device)[0] < needed:
             torch.cuda.empty_cache()
         self.reserve(sizes.shared_bytes)
-        return self._world.plan(problem, answer)

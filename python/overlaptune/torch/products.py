@@ -11,6 +11,8 @@ from ..values import Dtype, Op, Problem
 from .world import World
 
 DTYPES = {torch.bfloat16: Dtype.BF16, torch.float16: Dtype.FP16}
+#: The ops that layers have.
+PRODUCTS = (Op.GEMM_ALL_REDUCE, Op.GEMM_REDUCE_SCATTER, Op.ALL_GATHER_GEMM)
 #: run.h: the operands of a plan are aligned to this many bytes.
 ALIGNMENT = 16
 
@@ -71,8 +73,25 @@ def scattered_sum(x: torch.Tensor, world: World) -> torch.Tensor:
     return part
 
 
+def summed(x: torch.Tensor, world: World) -> torch.Tensor:
+    """The sum over the ranks."""
+    whole = x.clone(memory_format=torch.contiguous_format)
+    if whole.numel() > 0:
+        dist.all_reduce(whole, group=world.group)
+    return whole
+
+
+def first_of_result(op: Op, first: int, ranks: int) -> int:
+    """The first dimension of a result, for that of x."""
+    if op == Op.ALL_GATHER_GEMM:
+        return first * ranks
+    return first // ranks if op == Op.GEMM_REDUCE_SCATTER else first
+
+
 def own_product(world: World, op: Op, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """The product and the collective of PyTorch, one after the other."""
+    """The product and the collective of the program, or of PyTorch, one after the other."""
+    if world.own_product is not None:
+        return world.own_product(op, x, weight)
     if op == Op.ALL_GATHER_GEMM:
         x = gathered(x, world)
     y: torch.Tensor = torch.nn.functional.linear(x, weight)
@@ -85,24 +104,24 @@ def own_product(world: World, op: Op, x: torch.Tensor, weight: torch.Tensor) -> 
 
 
 def product(world: World, op: Op, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """x @ weight.T with its collective. The collective divides or multiplies the first dimension of
-    x by the number of ranks; the other leading dimensions stay as they are."""
-    check_input(world, x, weight)
-    first = x.shape[0]
+    """x @ weight.T with its collective, for operands that `check_input` has passed. The collective
+    divides or multiplies the first dimension of x by the number of ranks; the other leading
+    dimensions stay as they are."""
     rows = x.numel() // x.shape[-1]
     if op == Op.ALL_GATHER_GEMM:
-        first, rows = first * world.size, rows * world.size
-    elif op == Op.GEMM_REDUCE_SCATTER:
-        if first % world.size != 0:
-            raise ArgumentError(
-                f"x: shape {tuple(x.shape)}; expected a first dimension that is a multiple of "
-                f"{world.size}, the number of ranks"
-            )
-        first //= world.size
+        rows *= world.size
+    elif op == Op.GEMM_REDUCE_SCATTER and x.shape[0] % world.size != 0:
+        raise ArgumentError(
+            f"x: shape {tuple(x.shape)}; expected a first dimension that is a multiple of "
+            f"{world.size}, the number of ranks"
+        )
     problem = problem_of(world, op, weight, rows)
-    shape = (first, *x.shape[1:-1], weight.shape[0])
+    shape = (first_of_result(op, x.shape[0], world.size), *x.shape[1:-1], weight.shape[0])
     if rows == 0:  # on all ranks; there is nothing to compute, and no such plan
         return torch.empty(shape, dtype=x.dtype, device=x.device)
+    if rows < world.threshold:
+        world.runs_below_threshold += 1
+        return own_product(world, op, x, weight)
     plan = world.plan_or_none(problem)
     if plan is None:
         return own_product(world, op, x, weight)

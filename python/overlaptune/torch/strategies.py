@@ -21,7 +21,7 @@ def strategy_of(way: str) -> str:
 
 
 def config_name(answer: Answer) -> str:
-    """As in "waiting by copy_engine"."""
+    """The name of a config, as in "waiting by copy_engine"."""
     return f"{answer.strategy} by {answer.transport}" if answer.transport else answer.strategy
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from ..errors import ArgumentError, UnavailableError
+from ..errors import UnavailableError
 from .exchange import Exchange
 
 #: Has PyTorch make no objects of NVLink multicast with its symmetric memory.
@@ -37,18 +37,6 @@ class Symmetric:
 #: Memory of worlds that live, and of those that some ranks ended without the others: nothing tells
 #: when the last kernel of a peer that may use it has ended.
 _kept: set[Symmetric] = set()
-
-
-def check_sizes(sizes: list[int]) -> None:
-    """Raises ArgumentError unless all ranks ask for the same, and for no less than nothing."""
-    for rank, size in enumerate(sizes):
-        if size < 0:
-            raise ArgumentError(f"symmetric_bytes = {size} on rank {rank}: expected 0 or more")
-        if size != sizes[0]:
-            raise ArgumentError(
-                f"symmetric_bytes: {sizes[0]} on rank 0 of the group, {size} on rank {rank}: "
-                "expected the same on all ranks"
-            )
 
 
 @contextmanager

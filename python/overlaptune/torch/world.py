@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, Optional, Union
 
@@ -13,16 +13,18 @@ import torch.distributed as dist
 from .. import run
 from ..database import Database, PathLike
 from ..errors import ArgumentError, Error, UnavailableError
-from ..values import Answer, Launch, Platform, Problem
+from ..values import Answer, Launch, Op, Platform, Problem
 from . import one_nccl
-from .answers import Terms, chosen, chosen_or_sequential, sequential
+from .answers import Terms, chosen, chosen_or_sequential, recipe_or_none, sequential
 from .communicator import communicator
-from .exchange import Exchange, limit_of
+from .exchange import Exchange, check_equal, limit_of
 from .fallbacks import Fallbacks
-from .planner import Planner
+from .planner import AnyPlan, Planner
+from .registry import register
 from .strategies import Wishes, allowed_ways
-from .symmetric import Symmetric, check_sizes, symmetric
+from .symmetric import Symmetric, symmetric
 
+OwnProduct = Callable[[Op, torch.Tensor, torch.Tensor], torch.Tensor]
 Databases = Union[Database, PathLike, Iterable[PathLike], None]
 
 
@@ -54,6 +56,14 @@ class World:
               strategies that may be used: ["signaled", "waiting/peer_access"].
               None: those that OVERLAPTUNE_STRATEGIES lists, else all. `sequential` stays the
               last resort.
+    families, most_rows
+              True: a weight that meets its third number of rows gets a family of plans for up to most_rows
+              rows, and from then on a new number of rows is no collective step (docs/torch.md,
+              "Families"). The same on all ranks.
+    threshold, own_product
+              layers run own_product(op, x, weight) for fewer rows than the threshold, which is the same
+              on all ranks, and where no plan can be made. It does what the function of that op does
+              (functions.py). None: PyTorch's product and collective.
 
     Making a world, a plan or an end of it is collective: all ranks of the group do it in the same
     order, and so they meet the same problems in the same order. One thread at a time may use a
@@ -73,6 +83,10 @@ class World:
         time_limit: Optional[float] = None,
         symmetric_bytes: int = 0,
         strategies: Wishes = None,
+        families: bool = False,
+        most_rows: int = 8192,
+        threshold: int = 0,
+        own_product: Optional[OwnProduct] = None,
     ) -> None:
         if not dist.is_initialized():
             raise ArgumentError("no process group; call torch.distributed.init_process_group first")
@@ -82,14 +96,18 @@ class World:
         if self.rank < 0:
             raise ArgumentError("group: this process is no rank of it; expected a group of its own")
         self.device = torch.device("cuda", torch.cuda.current_device())
+        #: Names this world to PyTorch's operators, which take no objects.
+        self.number: int = register(self)
         self.launch = Launch(launch)
         ways = () if self.size == 1 else allowed_ways(strategies)
         self._terms = Terms(self.launch, ways, free_sms, exclusive)
-        #: What runs instead of an answer, and why: a text for each such problem.
+        self.threshold, self.own_product = threshold, own_product
+        self.runs_below_threshold = 0
+        #: Fallbacks that run instead of an answer, and their reasons: a text for each such problem.
         self.fallbacks = Fallbacks()
         self._database: Optional[Database] = None
         self._planner: Optional[Planner] = None
-        self._plans: dict[Problem, run.Plan] = {}
+        self._plans: dict[Problem, AnyPlan] = {}
         self._memory: Optional[Symmetric] = None
         if self.size == 1:
             return
@@ -97,7 +115,11 @@ class World:
         limit_s = limit_of(time_limit)
         exchange = Exchange(self.group, self.rank, self.size, limit_s)
         # NCCL would wait longer for a rank that does not come.
-        check_sizes(exchange.all_of(symmetric_bytes, "making a world"))
+        check_equal("symmetric_bytes", exchange.all_of(symmetric_bytes, "making a world"))
+        # Ranks that differ would wait for each other in different collectives.
+        check_equal("threshold", exchange.all_of(threshold, "making a world"))
+        rows_of_families = most_rows if families else 0
+        check_equal("most_rows", exchange.all_of(rows_of_families, "making a world"))
         comm = communicator(self.group, self.device, limit_s)
         options: dict[str, Any] = {}
         if symmetric_bytes > 0:
@@ -120,8 +142,10 @@ class World:
             self._world,
             self.device,
             lambda problem: chosen_or_sequential(self._database, problem, self._terms),
+            lambda problem: recipe_or_none(self._database, problem, self._terms),
             exchange,
             self.fallbacks,
+            rows_of_families,
         )
         self._plans = self._planner.plans
 
@@ -140,7 +164,7 @@ class World:
             return known
         return chosen(self._database, problem, self._terms)
 
-    def plan(self, problem: Problem) -> run.Plan:
+    def plan(self, problem: Problem) -> AnyPlan:
         """The plan of a problem. It is made when the problem is first met, which is collective and
         may take seconds: with rank 0's answer or, where that cannot run, `sequential`. The world's
         memory then grows if it has to. Raises ArgumentError, OutOfMemoryError or UnavailableError,
@@ -148,10 +172,21 @@ class World:
         holds a plan of the world (delete the graphs, and capture them again)."""
         return self._planned().plan(problem)
 
-    def plan_or_none(self, problem: Problem) -> Optional[run.Plan]:
+    def plan_or_none(self, problem: Problem) -> Optional[AnyPlan]:
         """The plan as layers need it in a forward pass: None where there is none and none can be
         made, which `fallbacks` and a warning say. Raises where the world has died."""
         return self._planned().plan_or_none(problem)
+
+    def summary(self) -> str:
+        """The runs of this world's layers so far: a line for each problem that they met, with its config, where that
+        comes from (exact, predicted, baseline or fallen back), how often it ran, and the reason. A captured run counts
+        once."""
+        lines = [] if self._planner is None else self._planner.summary()
+        if self.runs_below_threshold > 0:
+            lines.append(
+                f"fewer than {self.threshold} rows, {self.runs_below_threshold} runs, the program's own product"
+            )
+        return "\n".join(lines) or "no runs"
 
     def plan_with(self, problem: Problem, config: Union[Answer, str]) -> run.Plan:
         """Another plan, with the config of an answer, or of a line as answers have it (docs/query.md).
@@ -164,7 +199,7 @@ class World:
         for nothing else."""
         self._planned().reserve(shared_bytes)
 
-    def enqueue(self, plan: run.Plan, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+    def enqueue(self, plan: AnyPlan, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
         """Enqueues a plan on the current stream."""
         stream = torch.cuda.current_stream(self.device).cuda_stream
         plan.run(a.data_ptr(), b.data_ptr(), c.data_ptr(), stream)

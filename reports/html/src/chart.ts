@@ -123,6 +123,20 @@ export const sliderStyle = () => ({
   textStyle: { color: color("soft") },
 });
 
+/** The scroll bar of a figure that shows so many of its rows at a time. */
+export const rowSlider = (rows: number) => [
+  {
+    ...sliderStyle(),
+    yAxisIndex: 0,
+    startValue: 0,
+    endValue: rows - 1,
+    right: 4,
+    width: 18,
+    showDetail: false,
+  },
+  { type: "inside", yAxisIndex: 0, zoomOnMouseWheel: false, moveOnMouseWheel: "shift" },
+];
+
 /** Text for ECharts' tooltips, which are HTML. */
 export const safe = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 export const lines = (...texts: string[]) => texts.map(safe).join("<br>");

@@ -2,7 +2,7 @@
 import { axisStyle, Chart, isNarrow, lines, type Option, tooltipStyle } from "./chart";
 import type { ComparedWinner, Comparison } from "./data";
 import { element, plainTable } from "./dom";
-import { count, opName, percent, ratio, shortOpName, signedPercent, time, words } from "./format";
+import { count, day, opName, percent, ratio, shortOpName, signedPercent, time, words } from "./format";
 import { color } from "./theme";
 
 const mostBars = 40;
@@ -24,7 +24,9 @@ function option(rows: ComparedWinner[], narrow: boolean): Option {
     xAxis: {
       type: "value",
       ...axisStyle(),
+      splitNumber: narrow ? 1 : 5,
       axisLabel: {
+        hideOverlap: true,
         color: color("soft"),
         formatter: (value: number) => (value > 0 ? `+${value} %` : `${value} %`.replace("-", "−")),
       },
@@ -69,6 +71,36 @@ function option(rows: ComparedWinner[], narrow: boolean): Option {
   };
 }
 
+const fieldNames: Record<string, string> = {
+  driver_version: "driver",
+  cuda_version: "CUDA",
+  nccl_version: "NCCL",
+};
+const mostFields = 3; // in the headline; the list below has all
+
+/** "driver 570.1 there, 580.2 here": what differs, so that a reader does not look for the cause elsewhere. */
+function changed(comparison: Comparison): string {
+  const texts = comparison.differing
+    .slice(0, mostFields)
+    .map(({ field, here, there }) => `${fieldNames[field] ?? words(field)} ${there} there, ${here} here`);
+  const rest = comparison.differing.length - texts.length;
+  if (rest > 0) texts.push(`${rest} more`);
+  return texts.length > 0 ? ` (${texts.join("; ")})` : "";
+}
+
+/** "5 % faster than on 24 November 2026 (driver 570.1 there, 580.2 here)." */
+function headline(comparison: Comparison): string {
+  const { newest_here: here, newest_there: there, time_ratio_geomean: mean } = comparison;
+  if (mean === null || !here || !there) return "";
+  const sameDay = day(here) === day(there);
+  const when = sameDay ? `in ${comparison.there}` : `on ${day(there)}`;
+  const end = `${sameDay ? `, both of ${day(here)}` : `; here: ${day(here)}`}${changed(comparison)}.`;
+  if (comparison.faster + comparison.slower === 0) return `As fast as ${when}, within the noise${end}`;
+  const change = percent(Math.abs(mean - 1), 1);
+  if (change === percent(0)) return `As fast as ${when} in the mean${end}`;
+  return `${change} ${mean < 1 ? "faster" : "slower"} than ${when}${end}`;
+}
+
 function sentence(comparison: Comparison): string {
   const both = comparison.faster + comparison.slower + comparison.within_noise;
   if (both === 0) return "The two databases have no operation in common.";
@@ -101,6 +133,7 @@ export function comparisonSection(parent: HTMLElement, comparison: Comparison) {
   const figure = element("figure");
   parent.append(
     element("h2", { id: "comparison-title" }, `${comparison.here} compared with ${comparison.there}`),
+    element("p", { class: "lead" }, headline(comparison)),
     element("p", { class: "said" }, sentence(comparison)),
     figure,
   );

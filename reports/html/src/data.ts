@@ -1,4 +1,4 @@
-// The document that the program puts into the page (reports/page_data.hpp). Times are in microseconds.
+// The document that the program puts into the page (reports/page/page_data.hpp). Times are in microseconds.
 
 export interface Pass {
   model: string;
@@ -85,6 +85,8 @@ export interface Winner {
   gemm_us: number; // alone; 0: not known
   collective_us: number; // alone; 0: not known
   speedup: number | null;
+  speedup_p10: number | null; // of the repetitions in which both ran in turn
+  speedup_p90: number | null;
   hidden: number | null;
   overlap: number | null;
   regret: number | null; // of the model's first choice
@@ -137,6 +139,9 @@ export interface ComparedWinner {
 export interface Comparison {
   here: string;
   there: string;
+  newest_here: string | null; // when the newest of the winners in both was validated
+  newest_there: string | null;
+  differing: { field: string; here: string; there: string }[];
   faster: number;
   slower: number;
   within_noise: number;

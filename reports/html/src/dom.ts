@@ -48,11 +48,11 @@ export function plainTable(caption: string, columns: string[], rows: (string | n
   );
 }
 
-/** A chart's numbers as a table that a reader can open. It is made when it is first opened. */
-export function asTable(make: () => HTMLElement): HTMLElement {
+/** A chart's numbers as a table that a reader can open. It is made each time that it is opened. */
+export function asTable(make: () => HTMLElement): HTMLDetailsElement {
   const details = element("details", { class: "numbers" }, element("summary", {}, "The figure as a table"));
   details.addEventListener("toggle", () => {
-    if (details.open && details.children.length === 1) details.append(make());
+    details.replaceChildren(details.children[0]!, ...(details.open ? [make()] : []));
   });
   return details;
 }

@@ -57,13 +57,17 @@ const opNames: Record<string, string> = {
   gemm_reduce_scatter: "GEMM + reduce-scatter",
   gemm_all_to_all: "GEMM + all-to-all",
   all_gather_gemm: "all-gather + GEMM",
+  all_to_all_gemm: "all-to-all + GEMM",
 };
 const shortOpNames: Record<string, string> = {
   gemm_all_reduce: "AR",
   gemm_reduce_scatter: "RS",
   gemm_all_to_all: "A2A",
   all_gather_gemm: "AG",
+  all_to_all_gemm: "A2A first",
 };
+/** Whether the collective of an op comes before its GEMM: its name has the two in their order. */
+export const exchangesFirst = (op: string) => op.endsWith("_gemm");
 export const shortOpName = (op: string) => shortOpNames[op] ?? op;
 export const opName = (op: string) => opNames[op] ?? op;
 

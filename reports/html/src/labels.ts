@@ -1,4 +1,4 @@
-// What a winner is called.
+// The labels and the full name of a winner.
 import type { Winner } from "./data";
 import { opName, shortOpName, tokens } from "./format";
 

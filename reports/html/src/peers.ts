@@ -1,9 +1,9 @@
 // The peer matrix: what a copy from each GPU to each other reaches, as a square of coloured cells.
+import { type CellPlace, cellAt, rampColor } from "./cells";
 import { axisStyle, Chart, lines, type Option, tooltipStyle } from "./chart";
 import type { Peers, Report, Show } from "./data";
 import { asTable, element, plainTable } from "./dom";
 import { rate, time } from "./format";
-import { color } from "./theme";
 
 interface Cell {
   from: number;
@@ -49,35 +49,9 @@ function cells(peers: Peers, measure: Measure): Cell[] {
     .filter((cell): cell is Cell => cell.value !== null);
 }
 
-/** Black or white, whichever is easier to read on a colour `#rrggbb`. */
-function ink(paint: string): string {
-  const [red, green, blue] = [1, 3, 5].map((at) => {
-    const part = parseInt(paint.slice(at, at + 2), 16) / 255;
-    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-  }) as [number, number, number];
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000000" : "#ffffff";
-}
-
 /** A cell, the darker (in the dark: the lighter) the larger its part of the largest value. */
-function drawn(
-  cell: Cell,
-  measure: Measure,
-  most: number,
-  api: { coord(at: number[]): number[]; size(of: number[]): number[] },
-) {
-  const [x, y] = api.coord([cell.to, cell.from]) as [number, number];
-  const [width, height] = api.size([1, 1]) as [number, number];
-  const paint = color(`ramp-${Math.max(1, Math.ceil((5 * cell.value) / most))}`);
-  const text = measure.short(cell.value);
-  return {
-    type: "rect",
-    shape: { x: x - width / 2 + 1, y: y - height / 2 + 1, width: width - 2, height: height - 2, r: 2 },
-    style: { fill: paint },
-    textContent:
-      text.length * 7 + 4 < width ? { style: { text, fill: ink(paint), fontSize: 11 } } : undefined,
-    textConfig: { position: "inside" },
-  };
-}
+const drawn = (cell: Cell, measure: Measure, most: number, api: CellPlace) =>
+  cellAt(api, [cell.to, cell.from], rampColor(cell.value / most), measure.short(cell.value));
 
 function option(all: Cell[], gpus: number, measure: Measure): Option {
   const most = Math.max(...all.map((cell) => cell.value));

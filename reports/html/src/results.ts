@@ -1,12 +1,16 @@
-// The winners: a filter, the figure of their speedups, and their table, which show the same rows.
+// The winners: a filter, the figures of their speedups, and their table, which show the same rows.
 import { choose, chosen } from "./address";
 import { csv, keep } from "./csv";
+import { curvesFigure } from "./curves";
 import type { Report, Show, Winner } from "./data";
 import { element } from "./dom";
 import { opName, tokens, words } from "./format";
+import { heatMapFigure } from "./heat_map";
 import { fullName, tokensOf } from "./labels";
 import { speedupFigure } from "./speedups";
 import { winnersTable } from "./table";
+
+const mostBars = 60; // more rows are a heat map
 
 const distinct = (values: string[]) => [...new Set(values)];
 
@@ -51,19 +55,21 @@ export function resultsSection(parent: HTMLElement, report: Report, select: (win
   const save = element("button", { type: "button" }, "CSV");
   save.title = "Keep the rows that are shown as a file";
   const form = element("div", { class: "filter", role: "search" }, search, op, size, strategy, save, status);
-  const figure = element("figure");
+  const bars = element("figure", { class: "bars" });
+  const map = element("figure", { class: "map" });
+  const curves = element("figure", { class: "curves" });
+  const hint = element("p", { class: "hint" });
   parent.append(
     element("h2", { id: "results-title" }, "Speedup of each operation"),
-    element(
-      "p",
-      { class: "hint" },
-      "A bar begins at 1×, the time of one after the other. The mark is the ideal: the time of the longer of GEMM and collective alone. " +
-        "A click on a bar or a row shows its timeline.",
-    ),
+    hint,
     form,
-    figure,
+    bars,
+    map,
+    curves,
   );
-  const chart = speedupFigure(figure, select);
+  const drawBars = speedupFigure(bars, select);
+  const drawMap = heatMapFigure(map, select);
+  const drawCurves = curvesFigure(curves);
   const table = winnersTable(parent, select);
 
   let winners: Winner[] = [];
@@ -86,7 +92,15 @@ export function resultsSection(parent: HTMLElement, report: Report, select: (win
         ? `${winners.length} operations`
         : `${seen.length} of ${winners.length} operations`;
     shown = seen;
-    chart(seen);
+    bars.hidden = seen.length > mostBars;
+    map.hidden = !bars.hidden;
+    hint.textContent = bars.hidden
+      ? "A click on a cell or a row shows its timeline."
+      : "A bar begins at 1×, the time of one after the other. The mark is the ideal: the time of the longer of GEMM and collective alone. " +
+        "A click on a bar or a row shows its timeline.";
+    if (bars.hidden) drawMap(seen);
+    else drawBars(seen);
+    drawCurves(seen);
     table(seen);
   };
   const changed = () => {

@@ -1,5 +1,5 @@
 // The figure of speedups: a bar for each operation and number of tokens, beside the ideal.
-import { axisStyle, Chart, isNarrow, lines, type Option, sliderStyle, tooltipStyle } from "./chart";
+import { axisStyle, Chart, isNarrow, lines, type Option, rowSlider, tooltipStyle } from "./chart";
 import type { Winner } from "./data";
 import { element } from "./dom";
 import { hidden, ratio, time, tokens } from "./format";
@@ -75,20 +75,7 @@ function option(winners: Winner[], narrow: boolean): Option {
         );
       },
     },
-    dataZoom: scrolled
-      ? [
-          {
-            ...sliderStyle(),
-            yAxisIndex: 0,
-            startValue: 0,
-            endValue: mostRows - 1,
-            right: 4,
-            width: 18,
-            showDetail: false,
-          },
-          { type: "inside", yAxisIndex: 0, zoomOnMouseWheel: false, moveOnMouseWheel: "shift" },
-        ]
-      : [],
+    dataZoom: scrolled ? rowSlider(mostRows) : [],
     series: [
       {
         type: "bar",
@@ -138,12 +125,18 @@ export function speedupFigure(
   select: (winner: Winner) => void,
 ): (winners: Winner[]) => void {
   let shown: Winner[] = [];
-  const chart = new Chart(figure, () => option(shown, isNarrow(figure)), 100);
-  chart.on("click", ({ dataIndex }) => {
-    const winner = shown[dataIndex];
-    if (winner) select(winner);
-  });
-  figure.append(element("figcaption", {}, legend()));
+  const draws = () => option(shown, isNarrow(figure));
+  const plot = element("div");
+  const made = () => {
+    const chart = new Chart(plot, draws, 100);
+    chart.on("click", ({ dataIndex }) => {
+      const winner = shown[dataIndex];
+      if (winner) select(winner);
+    });
+    return chart;
+  };
+  let chart: Chart | null = null; // made where there are bars to draw
+  figure.append(plot, element("figcaption", {}, legend()));
   return (winners) => {
     shown = winners;
     const rows = Math.max(1, Math.min(winners.length, mostRows));
@@ -151,7 +144,8 @@ export function speedupFigure(
       .slice(0, mostRows)
       .map((winner) => `${fullName(winner)}: ${ratio(winner.speedup)}`)
       .join("; ");
-    chart.update(() => option(shown, isNarrow(figure)), rows * rowHeight + 44, `Bars of speedups. ${text}`);
+    chart ??= made();
+    chart.update(draws, rows * rowHeight + 44, `Bars of speedups. ${text}`);
   };
 }
 

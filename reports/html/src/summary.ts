@@ -1,4 +1,4 @@
-// What the results say, in a few sentences and four figures.
+// The results in a few sentences and four figures.
 import { advice } from "./advice";
 import type { Pass, Platform, Report, Show, Winner } from "./data";
 import { element } from "./dom";

@@ -1,6 +1,6 @@
 // The bars of a timeline, from the predicted runs of a winner.
 import type { Run, Winner } from "./data";
-import { time } from "./format";
+import { exchangesFirst, time } from "./format";
 
 export interface Bar {
   lane: number;
@@ -14,7 +14,7 @@ export interface Bar {
 /** The bars of one run, in the lanes `first` (GEMM) and `first + 1` (collective). */
 function barsOf(run: Run, op: string, first: number): Bar[] {
   const bars: Bar[] = [];
-  const ready = op === "all_gather_gemm" ? [] : run.groups.map((group) => group[0]);
+  const ready = exchangesFirst(op) ? [] : run.groups.map((group) => group[0]);
   for (const [begin, end] of run.gemm) {
     const cuts = [...ready.filter((cut) => cut > begin && cut < end), end];
     cuts.forEach((cut, i) => {
@@ -50,7 +50,7 @@ function barsOf(run: Run, op: string, first: number): Bar[] {
       hint,
     });
     bars.push({ lane: first + 1, begin: hidden, end, kind: "exposed", label: inHidden ? "" : label, hint });
-    if (op !== "all_gather_gemm")
+    if (!exchangesFirst(op))
       bars.push({ lane: first, begin: readyAt, end: start, kind: "ready", label: "", hint: [] });
   });
   return bars.filter((bar) => bar.end > bar.begin || bar.kind === "ready");

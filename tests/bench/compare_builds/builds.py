@@ -1,4 +1,4 @@
-"""Times of the same configs in two builds, in turn, in one process on each GPU: what a change of the kernels costs or
+"""Times of the same configs in several builds, in turn, in one process on each GPU: what a change of the kernels costs or
 gains. Started by scripts/compare-builds under torchrun."""
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ class Build:
 
 def imported(python: str, run_library: str, library: str) -> Any:
     """The package in a folder, with its two libraries."""
+    operators = sys.modules.get(f"{PACKAGE}.torch.operators")
+    if operators is not None:  # PyTorch has one operator of a name
+        operators.library._destroy()
     for name in [name for name in sys.modules if name.split(".")[0] == PACKAGE]:
         del sys.modules[name]
     os.environ["OVERLAPTUNE_RUN_LIBRARY"] = run_library
@@ -66,7 +69,7 @@ def answer_of(package: Any, line: str) -> Any:
         sides = re.fullmatch(r"(\d+)x(\d+)x(\d+)", fields["tile"])
         assert sides is not None, line
         values.update(zip(("block_m", "block_n", "block_k"), map(int, sides.groups())))
-    for name, field in (("stages", "stages"), ("cluster", "cluster"), ("raster", "raster"), ("ctas", "comm_ctas"),
+    for name, field in (("stages", "stages"), ("cluster", "cluster"), ("swizzle", "swizzle"), ("ctas", "comm_ctas"),
                         ("chunks", "chunks")):
         if name in fields:
             values[field] = int(fields[name])
@@ -121,7 +124,7 @@ def replay_of(of: Build, problem: dict[str, Any], config: str) -> Replay:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--before", required=True, help="PYTHON:RUN_LIBRARY:LIBRARY of the build before")
+    parser.add_argument("--before", required=True, action="append", help="PYTHON:RUN_LIBRARY:LIBRARY of another build")
     parser.add_argument("--after", required=True)
     parser.add_argument("--export", required=True, help="an exported database (.json.gz): its winners are run")
     parser.add_argument("--strategies", default="peer_store,waiting,signaled")
@@ -138,8 +141,9 @@ def main() -> None:
     wanted = arguments.strategies.split(",")
     ranks = dist.get_world_size()
     chosen = [row for row in winners if row["config"].split()[0] in wanted and row["problem"]["ranks"] == ranks]
-    before = imported(*arguments.before.split(":"))
-    builds = [build("before", before)]
+    # A build that knows no exclusive worlds has no gates either.
+    builds = [build(f"before {number}", imported(*paths.split(":")), exclusive=True)
+              for number, paths in enumerate(arguments.before)]
     after = imported(*arguments.after.split(":"))
     builds.append(build("exclusive", after, exclusive=True))
     builds.append(build("gate", after))
@@ -163,14 +167,16 @@ def main() -> None:
         if rank == 0:
             problem = row["problem"]
             shape = f"{problem['op']:20s} {problem['m']:6d} {problem['n']:6d} {problem['k']:6d}"
-            print(f"{shape} {row['config'].split()[0]:10s} before {times[0]:8.1f}  "
-                  f"exclusive {times[1]:8.1f} {times[1] / times[0]:6.3f}  gate {times[2]:8.1f} {times[2] - times[1]:+6.1f} us", flush=True)
+            words = "".join(f"  {one.name} {us / times[0]:6.3f}" for one, us in zip(builds[1:-1], times[1:-1]))
+            print(f"{shape} {row['config'].split()[0]:10s} before 0 {times[0]:8.1f} us{words}  "
+                  f"gate {times[-1] - times[-2]:+6.1f} us", flush=True)
     if rank == 0 and rows:
-        ratios = [row["us"][1] / row["us"][0] for row in rows]
-        gates = [row["us"][2] - row["us"][1] for row in rows]
-        mean = math.exp(statistics.fmean(map(math.log, ratios)))
-        print(f"{len(rows)} shapes: exclusive / before: geometric mean {mean:.4f}, most {max(ratios):.3f}; "
-              f"gate: median {statistics.median(gates):+.2f} us, most {max(gates):+.2f} us")
+        for place, one in enumerate(builds[1:-1], 1):
+            ratios = [row["us"][place] / row["us"][0] for row in rows]
+            mean = math.exp(statistics.fmean(map(math.log, ratios)))
+            print(f"{len(rows)} shapes: {one.name} / before 0: geometric mean {mean:.4f}, most {max(ratios):.3f}")
+        gates = [row["us"][-1] - row["us"][-2] for row in rows]
+        print(f"gate: median {statistics.median(gates):+.2f} us, most {max(gates):+.2f} us")
         if arguments.json:
             with open(arguments.json, "w") as out:
                 json.dump(rows, out)

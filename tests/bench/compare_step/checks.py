@@ -26,8 +26,8 @@ class Way:
 
 
 def run_once(way: Way, input_sum: Tensor) -> Result:
-    """What the layers add last, and all that they added before. Earlier results are overwritten first. The copies are
-    made before another pass may use the same memory."""
+    """The result of one pass: what the layers add last, and all that they added before. Earlier results are overwritten
+    first. The copies are made before another pass may use the same memory."""
     for tensor in way.result:
         tensor.fill_(math.nan)
     torch.cuda.synchronize()

@@ -91,7 +91,7 @@ def one_layer(stack: Stack, layer: Layer, pointwise: Pointwise, product: Product
 
 
 def forward(stack: Stack, pointwise: Pointwise, product: Product, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """What the last layer adds last, and the sum before that."""
+    """The output that the last layer adds last, and the sum before that."""
     h, residual = stack.h.to(dtype), stack.residual.to(dtype)
     for layer in stack.layers:
         h, residual = one_layer(stack, layer, pointwise, product, h, residual)

@@ -44,6 +44,6 @@ EAGER = Pointwise(add_norm, rope, activation)
 
 
 def compiled() -> Pointwise:
-    """The same as kernels, which are compiled for each shape when it is first met."""
+    """The pointwise operations as kernels, which are compiled for each shape when it is first met."""
     kernels: list[Any] = [torch.compile(each, dynamic=False, fullgraph=True) for each in (add_norm, rope, activation)]
     return Pointwise(*kernels)

@@ -1,5 +1,5 @@
-"""What scripts/compare-step measures, checked, with the predictions: question.py FILE OPTION... writes it as JSON for the
-ranks. With `-` for FILE the options are checked, and nothing is predicted or written."""
+"""The question of scripts/compare-step, checked, with the predictions: question.py FILE OPTION... writes it as JSON for
+the ranks. With `-` for FILE the options are checked, and nothing is predicted or written."""
 
 from __future__ import annotations
 

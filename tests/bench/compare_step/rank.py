@@ -87,7 +87,8 @@ class Comparison:
         self.question = question
         self.shape = LayerShape(**question["shape"])
         file, platform = question["database"], question["platform"]
-        self.world = World(database=Database(file, platform) if platform else file)
+        # Without families: answers are compared, not recipes.
+        self.world = World(database=Database(file, platform) if platform else file, families=False)
         #: None: ranks that share a GPU have no platform.
         self.platform = self.world.platform().name if question["ranks_per_gpu"] == 1 else None
         self.layers = weights_of(self.shape, question["layers"])

@@ -168,7 +168,7 @@ def two_shot_alone(operands: Operands) -> Way:
 
 
 def smallest(problem: Problem) -> Problem:
-    """The same collective with the smallest product, whose time is an upper limit of the collective's."""
+    """The problem with the same collective and the smallest product; its time is an upper limit of the collective's."""
     if problem.op == Op.ALL_GATHER_GEMM:
         return dataclasses.replace(problem, n=SMALLEST)
     return dataclasses.replace(problem, k=SMALLEST)

@@ -34,7 +34,7 @@ class Operands:
             raise Wrong(f"{what}: relative error {error:.2e}; expected {MOST_ERROR} at most")
 
     def elsewhere(self, c: torch.Tensor) -> Operands:
-        """The same problem with its result in other memory."""
+        """The operands of this problem with the result in other memory."""
         return Operands(self.problem, self.a, self.b, c, self.reference)
 
 
@@ -68,12 +68,12 @@ def _reference(problem: Problem, me: int, number: int) -> torch.Tensor:
     parts = []
     for rank in range(problem.ranks):
         a, b = _inputs(problem, rank, number)
-        if problem.op == Op.ALL_GATHER_GEMM:
+        if problem.op in (Op.ALL_GATHER_GEMM, Op.ALL_TO_ALL_GEMM):
             b = _inputs(problem, me, number)[1]
-        elif problem.op != Op.GEMM_ALL_REDUCE:
+        if problem.op not in (Op.ALL_GATHER_GEMM, Op.GEMM_ALL_REDUCE):
             a = a[own]
         parts.append(a.float() @ b.float().t())
-    if problem.op in (Op.ALL_GATHER_GEMM, Op.GEMM_ALL_TO_ALL):
+    if problem.op in (Op.ALL_GATHER_GEMM, Op.GEMM_ALL_TO_ALL, Op.ALL_TO_ALL_GEMM):
         return torch.cat(parts)
     return torch.stack(parts).sum(0)
 

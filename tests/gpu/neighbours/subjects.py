@@ -1,4 +1,4 @@
-"""What runs beside a neighbour: a plan of a world; or plain work, PyTorch's own product and collective with one
+"""Subjects that run beside a neighbour: a plan of a world; or plain work, PyTorch's own product and collective with one
 kernel that depends on them."""
 
 from __future__ import annotations

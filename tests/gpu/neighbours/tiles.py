@@ -1,5 +1,5 @@
-"""Where the wave groups of a generated GEMM may end: the rules of core/tiling.cpp and core/arrivals.cpp, for the ways
-of this test. A problem's rows are cut into row blocks, a row block into panels of one tile's height, and `raster`
+"""Where the wave groups of a generated GEMM may end: the rules of core/config/tiling.cpp and strategies/waiting/arrivals.cpp, for the ways
+of this test. A problem's rows are cut into row blocks, a row block into panels of one tile's height, and `swizzle`
 panels of every row block are walked together, column by column."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Order:
     blocks: int
     tile_rows: int
     tile_columns: int
-    raster: int
+    swizzle: int
 
     @property
     def panels(self) -> int:
@@ -40,7 +40,7 @@ class Order:
 
     def column_tiles(self, swizzle: int) -> int:
         """Tiles of one column of a swizzle group. The last swizzle group may be lower."""
-        return self.blocks * min(self.raster, self.panels - swizzle * self.raster)
+        return self.blocks * min(self.swizzle, self.panels - swizzle * self.swizzle)
 
     def whole_columns(self, tiles: int) -> int:
         """The tiles up to the last column that ends at or before `tiles`."""

@@ -1,4 +1,4 @@
-"""What the ranks' reports of a cell come to, beside what is expected."""
+"""Verdicts on the ranks' reports of a cell, beside what is expected."""
 
 from __future__ import annotations
 

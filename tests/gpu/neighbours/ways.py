@@ -1,5 +1,5 @@
 """The ways to run a plan that are tried: every strategy by every transport, with each op, tile and kind of wait that it
-has (core/*_traits.hpp, core/transport.hpp), and PyTorch's own product and collective as `plain`."""
+has (core/*_traits.hpp, core/config/transport.hpp), and PyTorch's own product and collective as `plain`."""
 
 from __future__ import annotations
 
@@ -113,10 +113,10 @@ def config_of(way: Way, ranks: int) -> str:
     """The line of a way's config."""
     line = way.strategy
     # Copy engines move whole swizzle groups, of which lower ones give more.
-    raster = 4 if way.transport == "copy_engine" or way.strategy == "waiting" else 8
+    swizzle = 4 if way.transport == "copy_engine" or way.strategy == "waiting" else 8
     if way.tile is not None:
         tile = way.tile
-        line += f" tile={tile.rows}x{tile.columns}x64 stages={tile.stages} cluster={tile.cluster} raster={raster}"
+        line += f" tile={tile.rows}x{tile.columns}x64 stages={tile.stages} cluster={tile.cluster} swizzle={swizzle}"
     if way.strategy != "peer_store":  # it has no choice of transport, and no CTAs beside it
         line += f" ctas={comm_ctas(way)} transport={way.transport}"
     if way.strategy == "chunked":
@@ -126,7 +126,7 @@ def config_of(way: Way, ranks: int) -> str:
     if way.tile is None:
         return line
     blocks = 1 if way.op == "gemm_all_reduce" else ranks
-    order = Order(M // blocks, N, blocks, way.tile.rows, way.tile.columns, raster)
+    order = Order(M // blocks, N, blocks, way.tile.rows, way.tile.columns, swizzle)
     if way.strategy == "waiting":
         groups = arrival_groups(dataclasses.replace(order, blocks=1), ranks)
     else:

@@ -1,7 +1,7 @@
 #include "tests/gpu/plan_check/bench.hpp"
 
-#include "core/error.hpp"
-#include "run/patience.hpp"
+#include "core/base/error.hpp"
+#include "run/waits/patience.hpp"
 
 namespace overlaptune::plan_check {
 

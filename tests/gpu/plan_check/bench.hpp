@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config.hpp"
+#include "core/config/config.hpp"
 #include "core/problem.hpp"
 #include "run/handles.hpp"
 #include "tests/gpu/plan_check/given_peers.hpp"

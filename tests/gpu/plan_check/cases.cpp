@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <memory>
 
-#include "core/config_fields.hpp"
-#include "core/error.hpp"
-#include "core/tiling.hpp"
+#include "core/base/error.hpp"
+#include "core/config/config_fields.hpp"
+#include "core/config/tiling.hpp"
 #include "tests/gpu/plan_check/every_config.hpp"
 #include "tests/gpu/plan_check/judge.hpp"
 #include "tests/gpu/plan_check/shared_gpus.hpp"
@@ -22,7 +22,8 @@ constexpr int kTurns = 10;
 
 /// Numbers of rows that no tile divides; where the ranks share the rows, for all ranks together.
 constexpr std::array<std::int64_t, 4> kOddRows{1, 7, 129, 1000};
-/// The same where ranks share GPUs and every exchange takes milliseconds.
+/// Numbers of rows that no tile divides, where ranks share GPUs and every exchange takes
+/// milliseconds.
 constexpr std::array<std::int64_t, 2> kFewOddRows{7, 1000};
 constexpr std::int64_t kOddColumns = 1096;
 constexpr std::int64_t kOddDepth = 328;
@@ -36,7 +37,7 @@ std::vector<Problem> odd_problems(const Placement& placement) {
     dtypes = {Elements::bf16};
   }
   std::vector<Problem> list;
-  for (const Op op : kOps) {
+  for (const auto& [op, name] : NamesOf<Op>::all) {
     for (const Elements elements : dtypes) {
       for (const std::int64_t rows : row_counts) {
         list.push_back({.op = op,
@@ -52,9 +53,9 @@ std::vector<Problem> odd_problems(const Placement& placement) {
 }
 
 /// Two groups, or one where the order cannot be cut.
-std::vector<std::int64_t> two_groups(const Problem& of, const Tile& tile, int raster,
+std::vector<std::int64_t> two_groups(const Problem& of, const Tile& tile, int swizzle,
                                      Transport transport) {
-  const auto cuts = wave_cuts(tile_order(of, tile, raster), 4, transport);
+  const auto cuts = wave_cuts(tile_order(of, tile, swizzle), 4, transport);
   const std::int64_t first = cuts[(cuts.size() - 1) / 2].tiles;
   const std::int64_t rest = cuts.back().tiles - first;
   return rest > 0 ? std::vector<std::int64_t>{first, rest} : std::vector<std::int64_t>{first};
@@ -67,30 +68,26 @@ std::vector<Config> odd_configs(const Problem& of) {
                                                         {{192, 96, 64, 4, 1}, 1},
                                                         {{256, 112, 64, 3, 1}, 1}}};
   std::vector<Config> list{Config{}};
-  for (const auto& [tile, raster] : kTiles) {
-    if (of.op != Op::all_gather_gemm) {
-      list.emplace_back(
-          PeerStore{.tile = tile,
-                    .raster = raster,
-                    .wave_groups = two_groups(of, tile, raster, Transport::peer_access)});
-    } else {
-      const std::int64_t block = tile_order(of, tile, raster).tiles() / of.ranks;
-      Waiting config{.tile = tile, .raster = raster};
-      config.wave_groups.assign(static_cast<std::size_t>(of.ranks), block);
-      list.emplace_back(config);
-      config.comm_ctas = 8;
-      config.transport = Transport::peer_access;
-      list.emplace_back(std::move(config));
-      continue;
-    }
+  for (const auto& [tile, swizzle] : kTiles) {
+    list.emplace_back(
+        PeerStore{.tile = tile,
+                  .swizzle = swizzle,
+                  .wave_groups = two_groups(of, tile, swizzle, Transport::peer_access)});
+    Waiting waiting{.tile = tile, .swizzle = swizzle};
+    waiting.wave_groups.assign(static_cast<std::size_t>(of.ranks),
+                               tile_order(of, tile, swizzle).tiles() / of.ranks);
+    list.emplace_back(waiting);
+    waiting.comm_ctas = 8;
+    waiting.transport = Transport::peer_access;
+    list.emplace_back(std::move(waiting));
     for (const Transport transport :
          {Transport::ring, Transport::symmetric, Transport::copy_engine, Transport::peer_access}) {
       if (!serves(transport, collective_of(of.op))) continue;
       Signaled config{.tile = tile,
-                      .raster = raster,
+                      .swizzle = swizzle,
                       .comm_ctas = 8,
                       .transport = all_groups_by(transport),
-                      .wave_groups = two_groups(of, tile, raster, transport)};
+                      .wave_groups = two_groups(of, tile, swizzle, transport)};
       list.push_back(config);
       if (transport == Transport::copy_engine) continue;
       config.wait = Wait::kernel;
@@ -98,7 +95,7 @@ std::vector<Config> odd_configs(const Problem& of) {
       list.push_back(config);
     }
   }
-  return list;
+  return those_that_run(std::move(list), of.op);
 }
 
 /// The check of one plan.
@@ -271,7 +268,7 @@ void check_too_much(Bench& bench, Results& results) {
 void check_all_cases(Bench& bench, const Selection& selection, Results& results) {
   std::vector<Problem> problems;
   std::int64_t shared = 0;
-  for (const Op op : kOps) {
+  for (const auto& [op, name] : NamesOf<Op>::all) {
     problems.push_back(problem(op, bench.process().ranks()));
     for (const Config& config : configs(problems.back())) {
       shared = std::max(shared, sizes_of(problems.back(), config).shared_bytes);
@@ -288,7 +285,7 @@ void check_growth(Bench& bench, const Selection& selection, Results& results) {
   constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
   std::vector<Problem> problems;
   std::int64_t shared = 0;
-  for (const Op op : kOps) {
+  for (const auto& [op, name] : NamesOf<Op>::all) {
     const Problem of = problem(op, bench.process().ranks());
     const std::vector<Config> list = selection.of(of, configs(of));
     if (list.empty()) continue;
@@ -352,7 +349,7 @@ void check_refusals(Bench& bench, Results& results) {
   const Chunked crowded{.comm_ctas = 65, .chunks = 4, .transport = Transport::ring};
   refused_plan("more CTAs than NCCL has", of, crowded, "ctas = 65");
   const Signaled large{.tile = {256, 192, 64, 7, 1},
-                       .raster = 1,
+                       .swizzle = 1,
                        .comm_ctas = 8,
                        .wave_groups = {of.m / 256 * ((of.n + 191) / 192)}};
   refused_plan("a tile that no GPU has room for", of, large, "does not fit this GPU");

@@ -4,7 +4,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "kernels/support.hpp"
 #include "tests/gpu/plan_check/every_config.hpp"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <random>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "tests/gpu/plan_check/every_config.hpp"
 #include "tests/gpu/plan_check/judge.hpp"
 #include "tests/gpu/plan_check/shared_gpus.hpp"
@@ -156,7 +156,7 @@ void check_in_turn(Bench& bench, const Selection& selection, Results& results) {
     if (!list.empty()) all.push_back(std::make_unique<PlansOfProblem>(bench, of, list, results));
   };
   const int ranks = bench.process().ranks();
-  for (const Op op : kOps) {
+  for (const auto& [op, name] : NamesOf<Op>::all) {
     add(problem(op, ranks), configs(problem(op, ranks)));
     add(small_problem(op, ranks), small_configs(small_problem(op, ranks)));
   }

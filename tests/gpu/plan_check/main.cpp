@@ -2,9 +2,10 @@
 
 #include <cstdlib>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "tests/gpu/plan_check/cases.hpp"
 #include "tests/gpu/plan_check/ends.hpp"
+#include "tests/gpu/plan_check/families.hpp"
 #include "tests/gpu/plan_check/in_turn.hpp"
 #include "tests/gpu/plan_check/nodes.hpp"
 #include "tests/gpu/plan_check/options.hpp"
@@ -44,6 +45,7 @@ void check_results(Bench& bench, const Selection& selection, Results& results) {
   check_all_cases(bench, selection, results);
   check_odd_shapes(bench, selection, results);
   check_in_turn(bench, selection, results);
+  check_families(bench, selection, results);
   if (results.passed + results.failed + results.skipped == 0) {
     results.row("cases", false, "no case has this op and this strategy");
   }

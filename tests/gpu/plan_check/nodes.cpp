@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/check.hpp"
+#include "core/config/check.hpp"
 #include "tests/gpu/plan_check/every_config.hpp"
 
 namespace overlaptune::plan_check {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "tests/gpu/plan_check/selection.hpp"
 
 namespace overlaptune::plan_check {

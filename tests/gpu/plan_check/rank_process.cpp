@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "core/gpu_sharing.hpp"
 #include "run/check.hpp"
 

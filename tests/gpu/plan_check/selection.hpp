@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/config.hpp"
+#include "core/config/config.hpp"
 #include "core/problem.hpp"
 
 namespace overlaptune::plan_check {

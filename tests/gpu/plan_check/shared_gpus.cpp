@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "core/check.hpp"
+#include "core/config/check.hpp"
 #include "run/check.hpp"
 #include "tests/gpu/plan_check/nodes.hpp"
 

@@ -35,6 +35,7 @@ Contribution contribution(const Problem& problem, int from, int me) {
     case Op::all_gather_gemm:
       return {0, block, from * block};
     case Op::gemm_all_to_all:
+    case Op::all_to_all_gemm:  // the same rows of A; their product is with another B
       return {me * block, block, from * block};
   }
   return {};
@@ -103,7 +104,10 @@ void TestProblem::add_rank(std::size_t set, int rank) {
   const cudaStream_t stream = bench_.stream();
   const Dtype operand = operand_of(problem_.elements);
   const std::int64_t element = bytes_of(operand);
-  const int owner_of_b = problem_.op == Op::all_gather_gemm ? me : rank;
+  // Rows that came before the product are multiplied here.
+  const bool multiplied_here =
+      problem_.op == Op::all_gather_gemm || problem_.op == Op::all_to_all_gemm;
+  const int owner_of_b = multiplied_here ? me : rank;
   OVT_CHECK(kernels::fill_normal(stream, memory_.scratch_a.get(), operand, sizes_.a_bytes / element,
                                  seed_of(set, rank, false)));
   OVT_CHECK(kernels::fill_normal(stream, memory_.scratch_b.get(), operand, sizes_.b_bytes / element,

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <overlaptune/overlaptune.hpp>
 
-#include "abi/values.hpp"
-#include "core/error.hpp"
+#include "core/abi/values.hpp"
+#include "core/base/error.hpp"
 #include "core/statistics.hpp"
 #include "db/store.hpp"
 #include "kernels/support.hpp"
-#include "machine/cuda/worker/alone.hpp"
-#include "run/sizes.hpp"
+#include "machine/worker/alone.hpp"
+#include "run/memory/sizes.hpp"
 
 namespace overlaptune::plan_check {
 namespace {

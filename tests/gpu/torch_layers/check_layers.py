@@ -17,7 +17,9 @@ import traceback
 import warnings
 from collections.abc import Callable
 
+import compile_cases
 import end_cases
+import family_cases
 import operand_cases
 import torch
 import torch.distributed as dist
@@ -30,7 +32,7 @@ Case = Callable[[World], None]
 
 
 def failure(case: Case, world: World) -> str:
-    """What is wrong on this rank; empty: nothing."""
+    """The fault on this rank; empty: none."""
     torch.manual_seed(1000 + dist.get_rank())
     try:
         with warnings.catch_warnings():
@@ -50,12 +52,13 @@ def main() -> None:
     dist.init_process_group("nccl", device_id=device)
     rank = dist.get_rank()
     # In this order: the last ones end worlds, and at last the process group.
-    cases: dict[str, Case] = {**operand_cases.CASES, **world_cases.CASES, **end_cases.CASES}
+    cases: dict[str, Case] = {**operand_cases.CASES, **world_cases.CASES, **family_cases.CASES, **compile_cases.CASES,
+                              **end_cases.CASES}
     names = sys.argv[1:] or list(cases)
     unknown = [name for name in names if name not in cases]
     if unknown:
         sys.exit(f"no case {', '.join(unknown)}; expected some of {', '.join(cases)}")
-    world = World()
+    world = World(families=False)  # each number of rows has the plan that its case expects
     store = dist.distributed_c10d._get_default_store()
     failed = 0
     for number, name in enumerate(names):

@@ -58,6 +58,7 @@ def rows(world: World, layer: Any, count: int) -> torch.Tensor:
 @contextmanager
 def another(world: World, **options: Any) -> Any:
     """A world of its own for the case."""
+    options.setdefault("families", False)
     made = World(world.group, **options)
     yield made
     torch.cuda.synchronize()
@@ -188,11 +189,3 @@ def one_rank(world: World) -> None:
         layer.prepare([512])
         check(layer, input_of(layer, 512).requires_grad_())
     own.close()
-
-
-@case
-def compiled(world: World) -> None:
-    model = torch.nn.Sequential(*layers(world))[:1]
-    with torch.no_grad():
-        x = input_of(model[0], 512)
-        close_to("y", torch.compile(model)(x), model(x).float())

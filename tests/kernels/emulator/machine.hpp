@@ -24,7 +24,7 @@ constexpr int kLanes = 4;
 constexpr int kWarps = 4;  // of the first warpgroup
 constexpr int kOfConsumer = 2;
 
-/// Content of a stage or a slab: the place of a tile, and a step of k.
+/// Content of a stage or a subtile: the place of a tile, and a step of k.
 struct Tag {
   int block = -1;
   int row = -1;

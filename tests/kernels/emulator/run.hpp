@@ -1,5 +1,5 @@
 #pragma once
-// What the instructions of a kernel have to know of the run that is under way.
+// The state of the run that is under way, for the instructions of a kernel.
 
 #include <functional>
 
@@ -22,7 +22,7 @@ inline int last_step_of_cta() {
   return (first_half ? (k_steps + 1) / 2 : k_steps) - 1;
 }
 
-/// Called for each slab that is stored, and for each load of rows of A: the matrix, the first
+/// Called for each subtile that is stored, and for each load of rows of A: the matrix, the first
 /// column, the row and the block.
 inline std::function<void(int, int, int, int)> on_store;
 inline std::function<void(int, int, int, int)> on_load;

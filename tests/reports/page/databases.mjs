@@ -28,6 +28,19 @@ export function imported(file, document) {
   return file;
 }
 
+/** The document of one platform, whose fields are changed. Its rows name it by its fingerprint (core/platform.hpp). */
+export function onChangedPlatform(document, changes) {
+  const { fingerprint, ...fields } = { ...document.platforms[0], ...changes };
+  let hash = 0xcbf29ce484222325n;
+  for (const [name, value] of Object.entries(fields))
+    for (const byte of new TextEncoder().encode(`${name}=${value}\n`))
+      hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  const changed = hash.toString(16).padStart(16, "0");
+  return JSON.parse(
+    JSON.stringify({ ...document, platforms: [{ fingerprint, ...fields }] }).replaceAll(fingerprint, changed),
+  );
+}
+
 /** A small model tuned on a simulated machine. */
 export function tuned(file, ...words) {
   overlaptune(

@@ -1,4 +1,4 @@
-// What a reader sees and does in the HTML report.
+// The HTML report as a reader sees and uses it.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import axe from "axe-core";
 import { chromium } from "playwright-core";
 
 import { opened } from "./browser.mjs";
-import { enlarged, imported, measured, overlaptune, report, tuned } from "./databases.mjs";
+import { enlarged, imported, measured, onChangedPlatform, overlaptune, report, tuned } from "./databases.mjs";
 
 const folder = join(process.env.FOLDER, "reports");
 const pictures = join(process.env.FOLDER, "pictures");
@@ -78,7 +78,7 @@ test("one file below 3 MB that says what was measured, and complains of nothing"
 test("each figure has its marks", async () => {
   const { page, complaints } = await opened(browser, file("gpu.html"));
   const count = facts("gpu.db").winners.length;
-  assert.equal(await painted(page, "#results", "gemm"), count); // a bar for each winner
+  assert.equal(await painted(page, "#results .bars", "gemm"), count); // a bar for each winner
   assert.ok((await page.locator("#results svg text", { hasText: /^of|×/ }).count()) >= count);
   assert.ok((await painted(page, "#timeline", "gemm")) >= 2);
   assert.ok((await painted(page, "#timeline", "exchange")) >= 2);
@@ -101,7 +101,7 @@ test("filter, sort, hover, zoom and the choice of a timeline work", async () => 
   await page.fill("#results input[type=search]", "all-reduce 4096");
   const matching = winners.filter((row) => row.problem.op === "gemm_all_reduce" && row.problem.m === 4096);
   assert.equal(await rows.count(), matching.length);
-  await eventually(async () => (await painted(page, "#results", "gemm")) === matching.length);
+  await eventually(async () => (await painted(page, "#results .bars", "gemm")) === matching.length);
   assert.equal(
     await textOf(page, "#results [role=status]"),
     `${matching.length} of ${winners.length} operations`,
@@ -238,6 +238,144 @@ test("the summary says from how many tokens on overlap pays", async () => {
   await page.close();
 });
 
+/** The document with products of a model: each of `named` is [product, parallelism, n, k], at each number of tokens. */
+function withProducts(document, named, speedupOf) {
+  const gemms = [];
+  const like = document.winners[0];
+  const winners = named.flatMap(([product, parallelism, n, k]) =>
+    [1024, 4096, 16384].map((tokens) => {
+      const op = parallelism === "sp" ? "gemm_reduce_scatter" : "gemm_all_reduce";
+      const problem = { ...like.candidate.problem, op, m: tokens, n, k };
+      gemms.push({ model: "wide", product, parallelism, tokens, times_per_pass: 80, problem });
+      const median = speedupOf(product, parallelism, tokens);
+      const copy = structuredClone(like);
+      Object.assign(copy.candidate, { problem, config: "chunked ctas=16 transport=ring chunks=4" });
+      copy.candidate.speedup = { median, p10: median - 0.05, p90: median + 0.1 };
+      return copy;
+    }),
+  );
+  const [run] = document.tuning_runs;
+  return {
+    ...document,
+    winners,
+    tuning_runs: [{ ...run, candidates: winners.map((winner) => winner.candidate), layer_gemms: gemms }],
+  };
+}
+
+test("the recommendation names the layouts of a product where they differ", async () => {
+  const products = [
+    ["down", "tp", 8192, 3584],
+    ["down", "sp", 8192, 3584],
+    ["o", "tp", 8192, 1024],
+    ["o", "sp", 8192, 1024],
+  ];
+  // `o` pays from 4k in both layouts; `down` from 1k tensor-parallel, and never sequence-parallel.
+  const speedupOf = (product, parallelism, tokens) => {
+    if (product === "o") return tokens >= 4096 ? 1.2 : 1;
+    return parallelism === "tp" ? 1.1 : 1.01;
+  };
+  const document = withProducts(measured(), products, speedupOf);
+  const { page, complaints } = await opened(
+    browser,
+    report(imported(file("layouts.db"), document), file("layouts.html")),
+  );
+  assert.equal(
+    /Use overlap (.*)\./.exec(await textOf(page, "#summary"))[1],
+    "from 1k tokens on for down (tensor-parallel); from 4k for o; " + "not for down (sequence-parallel)",
+  );
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
+test("speedups over tokens are lines on one axis, with their percentiles as bands", async () => {
+  const { page, complaints } = await opened(browser, file("layouts.html"));
+  const curves = page.locator("#results .curves");
+  const drawn = await curves.evaluate((figure) => {
+    const style = getComputedStyle(document.documentElement);
+    const has = (selector) => [...figure.querySelectorAll(selector)];
+    return {
+      lines: has("svg path[stroke-width='2'][fill='none']").length,
+      bands: has("svg path[fill-opacity='0.18']").length,
+      texts: has("svg text").map((text) => text.textContent),
+      first: style.getPropertyValue("--gemm").trim(),
+    };
+  });
+  assert.equal(drawn.bands, 4);
+  // No name of the legend lies on the axis.
+  const lowest = await curves
+    .locator("svg text", { hasText: /parallel/ })
+    .last()
+    .boundingBox();
+  const highest = await curves
+    .locator("svg text", { hasText: /^1\.\d×$/ })
+    .last()
+    .boundingBox();
+  assert.ok(lowest.y + lowest.height <= highest.y);
+  assert.ok(drawn.lines >= 4);
+  for (const text of ["1k", "4k", "16k", "tokens"]) assert.ok(drawn.texts.includes(text), text);
+  await curves.locator("summary").click();
+  const rows = await curves.locator("tbody tr").evaluateAll((all) => all.map((row) => row.innerText));
+  assert.equal(rows.length, 12);
+  assert.ok(rows.includes(["o (tensor-parallel)", "4k", "1.20×", "1.15×", "1.30×"].join("\t")));
+  await page.fill("#results input[type=search]", "down"); // a table that was open is not of other rows
+  assert.equal(await curves.locator("tbody tr").count(), 0);
+  await eventually(async () => (await curves.locator("svg path[fill-opacity='0.18']").count()) === 2);
+  await page.selectOption("#results select[title=Tokens]", "1024"); // a single point is no line
+  assert.ok(!(await curves.isVisible()));
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
+test("more than 60 operations are a heat map, whose cells show their timelines", async () => {
+  const shapes = Array.from({ length: 25 }, (_, i) => [`o`, "tp", 8192, 1024 + 512 * i]);
+  const document = withProducts(measured(), shapes, (_, __, tokens) => 1 + tokens / 65536);
+  document.tuning_runs[0].layer_gemms = []; // shapes without a model
+  const made = report(imported(file("map.db"), document), file("map.html"));
+  for (const width of [1200, 400]) {
+    const { page, complaints } = await opened(browser, made, { viewport: { width, height: 900 } });
+    const map = page.locator("#results .map");
+    assert.ok(await map.isVisible());
+    assert.ok(!(await page.locator("#results .bars").isVisible()));
+    // By hand: gains of 1/64, 1/16 and 1/4 are 6 %, 25 % and 100 % of the largest.
+    for (const [name, cells] of [
+      ["ramp-1", 25],
+      ["ramp-2", 25],
+      ["ramp-5", 25],
+    ])
+      assert.equal(await painted(page, "#results .map", name), cells, name);
+    assert.equal(await map.locator("svg text", { hasText: /^1\.25$/ }).count(), 25);
+    assert.equal(await map.locator("svg text", { hasText: /^16k$/ }).count(), 1);
+    await map
+      .locator("svg text", { hasText: /^1\.25$/ })
+      .first()
+      .click({ force: true });
+    const chosen = await page.locator("#timeline select").evaluate((list) => list.selectedOptions[0].text);
+    assert.match(chosen, /16384×8192×1024/);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
+    await page.screenshot({ path: join(pictures, `map-${width}.png`), fullPage: true });
+    await page.fill("#results input[type=search]", "×1024,"); // few enough for bars
+    assert.ok(!(await map.isVisible()));
+    assert.deepEqual(complaints, []);
+    await page.close();
+  }
+});
+
+test("a comparison says its dates and what differs", async () => {
+  const faster = onChangedPlatform(measured(), { driver_version: "590.1" });
+  for (const winner of faster.winners) {
+    winner.validated_at = "2026-11-26T10:00:00.000Z";
+    for (const field of ["median_us", "p10_us", "p90_us"]) winner.candidate.measured[field] *= 0.95;
+  }
+  const made = report(imported(file("faster.db"), faster), file("dates.html"), "--compare", file("gpu.db"));
+  const { page, complaints } = await opened(browser, made);
+  assert.equal(
+    await textOf(page, "#comparison .lead"),
+    "5 % faster than on 22 November 2026; here: 26 November 2026 (driver 580.159.04 there, 590.1 here).",
+  );
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
 test("two databases are compared, and texts of a database are never markup", async () => {
   const slower = measured();
   for (const winner of slower.winners.slice(0, 3)) {
@@ -281,7 +419,7 @@ test("a database of probes only, and one of winners only", async () => {
   );
   const second = await opened(browser, alone);
   assert.match(await textOf(second.page, "#timeline"), /no prediction/);
-  assert.equal(await painted(second.page, "#results", "gemm"), winners.length);
+  assert.equal(await painted(second.page, "#results .bars", "gemm"), winners.length);
   assert.ok(!(await second.page.locator("#bandwidth").isVisible()));
   assert.deepEqual(second.complaints, []);
   await second.page.close();

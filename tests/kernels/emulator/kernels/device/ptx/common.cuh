@@ -59,8 +59,4 @@ inline u64 nanoseconds() {
 inline void hide(int&) {}
 inline void fence_copies() {}
 
-inline Vector read_past_l1(const Vector* from) {
-  return *from;
-}
-
 }  // namespace overlaptune::kernels::device

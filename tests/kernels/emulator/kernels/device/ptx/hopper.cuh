@@ -2,8 +2,8 @@
 // The functions of kernels/device/ptx/hopper.cuh on the host.
 //
 // A load notes which tile and step a stage has; a consumer's product (wgmma.cuh) checks that it
-// reads the steps of one tile, one after the other; what it writes into slabs is the tile's tag; a
-// store checks that the slab is one of the tile that is stored there.
+// reads the steps of one tile, one after the other; what it writes into subtiles is the tile's tag;
+// a store checks that the subtile is one of the tile that is stored there.
 
 #include <atomic>
 #include <cstring>
@@ -89,7 +89,7 @@ inline void store(const TensorMap* map, u32 from, int x, int y, int z) {
   std::memcpy(&tile, machine->at(from), sizeof tile);
   if (x < tile.column || x >= tile.column + emulator::tile.columns || y < tile.row ||
       y >= tile.row + emulator::tile.rows) {
-    machine->fail("a slab that is stored in another tile");
+    machine->fail("a subtile that is stored in another tile");
   }
   emulator::on_store(mapped_by(map).matrix, x, y, z);
 }

@@ -1,0 +1,235 @@
+#include "cli/output/advice_output.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/output/origin.hpp"
+#include "reports/json.hpp"
+#include "reports/winners.hpp"
+
+namespace overlaptune::cli {
+namespace {
+
+bool has_choice(const Operation& operation) {
+  return operation.kind == OperationKind::problem;
+}
+
+std::string_view op_of(const Operation& operation) {
+  switch (operation.kind) {
+    case OperationKind::problem:
+      return to_string(operation.problem.op);
+    case OperationKind::gemm:
+      return "gemm";
+    case OperationKind::collective:
+      return to_string(collective_of(operation.problem.op));
+  }
+  return {};
+}
+
+/// "layer", or which of the two kinds it is.
+std::string name_of(const LayerSum& sum, const Pass& pass) {
+  if (pass.layers.size() == 1 && sum.dense) return "layer";
+  return sum.dense ? "dense layer" : "layer with experts";
+}
+
+double us_per_token(const Pass& pass) {
+  return pass.times.overlapped.count() / static_cast<double>(pass.tokens);
+}
+
+Cell cell(std::string_view words) {
+  return std::string(words);
+}
+
+std::vector<Cell> key(const Pass& pass) {
+  return {pass.tokens, std::int64_t{pass.tp}, cell(to_string(pass.parallelism))};
+}
+
+void append(std::vector<Cell>& row, const Times& times) {
+  row.insert(row.end(), {times.sequential.count(), times.overlapped.count(), times.speedup(),
+                         times.saved().count()});
+}
+
+Table passes_table(const Advice& advice) {
+  Table table{.name = "passes",
+              .columns = {{"tokens"},
+                          {"tp"},
+                          {"parallelism"},
+                          {"sequential us"},
+                          {"overlapped us"},
+                          {"speedup", 3},
+                          {"saved us"},
+                          {"us a token", 3},
+                          {"GPU us a token", 3},
+                          {"exact"}}};
+  for (const Pass& pass : advice.passes) {
+    auto row = key(pass);
+    append(row, pass.times);
+    const auto exact =
+        std::count_if(pass.operations.begin(), pass.operations.end(),
+                      [](const Operation& each) { return each.answer.source == Source::exact; });
+    row.insert(row.end(), {us_per_token(pass), pass.tp * us_per_token(pass),
+                           fmt::format("{} of {}", exact, pass.operations.size())});
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+/// The operations of a layer and its sums, pass by pass.
+Table operations_table(const Advice& advice) {
+  Table table{.name = "operations",
+              .columns = {{"tokens"},
+                          {"tp"},
+                          {"parallelism"},
+                          {"operation"},
+                          {"times"},
+                          {"op"},
+                          {"strategy"},
+                          {"sequential us"},
+                          {"overlapped us"},
+                          {"speedup", 3},
+                          {"saved us"},
+                          {"answer"},
+                          {"config"}}};
+  const auto add_sum = [&](const Pass& pass, const std::string& name, std::int64_t times,
+                           const Times& sum) {
+    auto row = key(pass);
+    row.insert(row.end(), {name, times, {}, {}});
+    append(row, sum);
+    row.insert(row.end(), {Cell(), Cell()});
+    table.rows.push_back(std::move(row));
+  };
+  for (const Pass& pass : advice.passes) {
+    for (const Operation& each : pass.operations) {
+      auto row = key(pass);
+      const Config& config = each.answer.config;
+      row.insert(row.end(), {cell(to_string(each.product)), each.times_per_pass, cell(op_of(each)),
+                             has_choice(each) ? cell(to_string(strategy_of(config))) : Cell()});
+      append(row, {each.sequential, each.time});
+      row.insert(row.end(), {cell(to_string(each.answer.source)),
+                             has_choice(each) ? Cell(to_string(config)) : Cell()});
+      table.rows.push_back(std::move(row));
+    }
+    for (const LayerSum& sum : pass.layers) {
+      add_sum(pass, name_of(sum, pass), sum.layers, sum.times);
+    }
+    add_sum(pass, "pass", 1, pass.times);
+  }
+  return table;
+}
+
+OrderedJson json_of(const Times& times) {
+  return {{"sequential_us", times.sequential.count()},
+          {"overlapped_us", times.overlapped.count()},
+          {"speedup", times.speedup()},
+          {"saved_us", times.saved().count()}};
+}
+
+OrderedJson json_of(const Operation& each) {
+  OrderedJson problem = overlaptune::json_of(each.problem);
+  problem["op"] = op_of(each);
+  if (each.kind == OperationKind::collective) problem["k"] = nullptr;
+  OrderedJson json{{"product", to_string(each.product)},
+                   {"times_per_pass", each.times_per_pass},
+                   {"problem", std::move(problem)},
+                   {"source", to_string(each.answer.source)},
+                   {"reason", each.answer.reason}};
+  json["strategy"] =
+      has_choice(each) ? OrderedJson(to_string(strategy_of(each.answer.config))) : OrderedJson();
+  json["config_line"] =
+      has_choice(each) ? OrderedJson(to_string(each.answer.config)) : OrderedJson();
+  json.update(json_of(Times{each.sequential, each.time}));
+  return json;
+}
+
+OrderedJson json_of(const Pass& pass) {
+  OrderedJson operations = OrderedJson::array();
+  for (const Operation& each : pass.operations) operations.push_back(json_of(each));
+  OrderedJson layers = OrderedJson::array();
+  for (const LayerSum& sum : pass.layers) {
+    OrderedJson layer{{"kind", sum.dense ? "dense" : "experts"}, {"layers", sum.layers}};
+    layer.update(json_of(sum.times));
+    layers.push_back(std::move(layer));
+  }
+  OrderedJson json{{"tokens", pass.tokens},
+                   {"tp", pass.tp},
+                   {"parallelism", to_string(pass.parallelism)},
+                   {"operations", std::move(operations)},
+                   {"layers", std::move(layers)}};
+  json.update(json_of(pass.times));
+  json["us_per_token"] = us_per_token(pass);
+  json["gpu_us_per_token"] = pass.tp * us_per_token(pass);
+  return json;
+}
+
+}  // namespace
+
+std::string left_out_lines(const Advice& advice) {
+  std::string lines;
+  const auto& list = advice.left_out;
+  for (auto it = list.begin(); it != list.end(); ++it) {
+    const auto alike = [&](const PassLeftOut& other) {
+      return other.tp == it->tp && other.reason == it->reason;
+    };
+    if (std::any_of(list.begin(), it, alike)) continue;
+    std::string tokens;
+    for (const PassLeftOut& other : list) {
+      if (!alike(other) || other.tokens == 0) continue;
+      tokens += fmt::format("{}{} tokens {}", tokens.empty() ? " (" : ", ", other.tokens,
+                            to_string(other.parallelism));
+    }
+    lines += fmt::format("Left out: --tp {}{}: {}\n", it->tp, tokens.empty() ? "" : tokens + ")",
+                         it->reason);
+  }
+  return lines;
+}
+
+std::string note_lines(const Advised& advised) {
+  std::string text;
+  for (const std::string& note : advised.advice.notes) {
+    const auto& said = advised.config.assumptions;  // in the first lines
+    if (std::find(said.begin(), said.end(), note) == said.end()) {
+      text += fmt::format("Note: {}\n", note);
+    }
+  }
+  return text;
+}
+
+std::string text(const Advised& advised) {
+  const auto& [config, platform, launch, advice] = advised;
+  std::string text = fmt::format("A forward pass of {} layers:\n{}", config.layers,
+                                 to_markdown(with_machine(passes_table(advice), platform)));
+  text += fmt::format("\nThe operations of a layer, and their sums:\n{}",
+                      to_markdown(with_machine(operations_table(advice), platform)));
+  return text + left_out_lines(advice) + note_lines(advised);
+}
+
+OrderedJson document(const Advised& advised) {
+  const auto& [config, platform, launch, advice] = advised;
+  OrderedJson passes = OrderedJson::array();
+  for (const Pass& pass : advice.passes) passes.push_back(json_of(pass));
+  OrderedJson best = OrderedJson::array();
+  for (const Pass* pass : fastest(advice)) {
+    best.push_back({{"tokens", pass->tokens},
+                    {"tp", pass->tp},
+                    {"parallelism", to_string(pass->parallelism)},
+                    {"us_per_token", us_per_token(*pass)}});
+  }
+  OrderedJson left_out = OrderedJson::array();
+  for (const PassLeftOut& each : advice.left_out) {
+    const bool whole = each.tokens == 0;
+    left_out.push_back({{"tp", each.tp},
+                        {"parallelism", whole ? OrderedJson() : to_string(each.parallelism)},
+                        {"tokens", whole ? OrderedJson() : OrderedJson(each.tokens)},
+                        {"reason", each.reason}});
+  }
+  OrderedJson json{{"model", config.name},        {"layers", config.layers},
+                   {"platform", platform.name},   {"fingerprint", fingerprint(platform)},
+                   {"launch", to_string(launch)}, {"passes", std::move(passes)},
+                   {"fastest", std::move(best)},  {"left_out", std::move(left_out)},
+                   {"notes", advice.notes}};
+  add_origin(json, platform);
+  return json;
+}
+
+}  // namespace overlaptune::cli

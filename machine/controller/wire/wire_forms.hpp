@@ -1,0 +1,165 @@
+#pragma once
+// The structs of messages.hpp and wire.hpp as JSON (json/fields.hpp); wire.cpp puts them into
+// lines.
+
+#include <string>
+#include <utility>
+
+#include "json/fields.hpp"
+#include "json/probe_forms.hpp"
+#include "machine/controller/wire/wire.hpp"
+
+namespace overlaptune::cuda {
+
+/// An integer of -1 or more.
+struct IntegerOrMinusOne {
+  template <class Json>
+  [[nodiscard]] static Json write(int value) {
+    return value;
+  }
+  static void read(const JsonReader& at, int& value) { value = at.small(-1); }
+};
+
+/// A problem as `parse_problem` reads it.
+struct ProblemLine {
+  template <class Json>
+  [[nodiscard]] static Json write(const Problem& problem) {
+    return to_string(problem);
+  }
+  static void read(const JsonReader& at, Problem& problem) {
+    const auto parsed = parse_problem(at.text());
+    if (!parsed) at.fail(parsed.error().message);
+    problem = *parsed;
+  }
+};
+
+/// A config as `parse_config` reads it.
+struct ConfigLine {
+  template <class Json>
+  [[nodiscard]] static Json write(const Config& config) {
+    return to_string(config);
+  }
+  static void read(const JsonReader& at, Config& config) {
+    auto parsed = parse_config(at.text());
+    if (!parsed) at.fail(parsed.error().message);
+    config = std::move(*parsed);
+  }
+};
+
+inline constexpr Object kTile(kTileFields);
+inline constexpr Object kConditions(left_out("sm_clock_mhz", &Conditions::sm_clock_mhz),
+                                    left_out("power_w", &Conditions::power_w));
+
+inline constexpr Object kDevice(
+    Field{"model", &Device::model}, Field{"sms", &Device::sms},
+    Field{"compute_capability", &Device::compute_capability},
+    Field{"memory_bytes", &Device::memory}, Field{"driver_version", &Device::driver_version},
+    Field{"cuda_version", &Device::cuda_version}, Field{"nccl_version", &Device::nccl_version},
+    Field{"topology", &Device::topology}, Field{"transport", &Device::link},
+    Field{"network", &Device::network}, Field{"pci_bus", &Device::pci_bus},
+    field("numa_node", &Device::numa_node, IntegerOrMinusOne{}),
+    Field{"power_limit_w", &Device::power_limit_w},
+    Field{"max_sm_clock_mhz", &Device::max_sm_clock_mhz}, Field{"ecc", &Device::ecc});
+
+/// The first line of a worker. One in another protocol is read as far as to know who greets.
+template <class OfAny, class OfOurs>
+struct HelloForm {
+  OfAny of_any;
+  OfOurs of_ours;
+  template <class Json, class H>
+  [[nodiscard]] Json write(const H& hello) const {
+    Json object = of_any.template write<Json>(hello);
+    of_ours.put(object, hello);
+    return object;
+  }
+  template <class H>
+  void read(const JsonReader& at, H& hello) const {
+    of_any.read(at, hello);
+    if (hello.protocol == kProtocol) of_ours.read(at, hello);
+  }
+};
+template <class OfAny, class OfOurs>
+HelloForm(OfAny, OfOurs) -> HelloForm<OfAny, OfOurs>;
+
+inline constexpr HelloForm kHello{
+    Object(Field{"protocol", &Hello::protocol}, Field{"version", &Hello::version},
+           Field{"rank", &Hello::rank}, Field{"host", &Hello::host}),
+    Object(Field{"pid", &Hello::pid}, Field{"node", &Hello::node},
+           field("device", &Hello::device, kDevice))};
+inline constexpr Object kAgentHello(Field{"protocol", &AgentHello::protocol},
+                                    Field{"version", &AgentHello::version},
+                                    Field{"rank", &AgentHello::rank},
+                                    Field{"size", &AgentHello::size},
+                                    Field{"host", &AgentHello::host});
+
+inline constexpr Object kEnded(Field{"how", &Ended::how}, Field{"killed", &Ended::killed},
+                               Field{"last_words", &Ended::last_words});
+
+inline constexpr Object kJoinRequest(Field{"nccl_id", &JoinRequest::nccl_id},
+                                     Field{"ranks", &JoinRequest::ranks},
+                                     Field{"allow_multicast", &JoinRequest::allow_multicast});
+
+inline constexpr Object kTiledKernel(field("tile", &TiledKernel::tile, kTile),
+                                     Field{"dtype", &TiledKernel::elements},
+                                     Field{"regions", &TiledKernel::regions},
+                                     Field{"waits", &TiledKernel::waits},
+                                     Field{"ranks", &TiledKernel::ranks});
+
+inline constexpr Object kGemmProbe(Field{"m", &GemmProbe::m}, Field{"n", &GemmProbe::n},
+                                   Field{"k", &GemmProbe::k}, Field{"dtype", &GemmProbe::elements},
+                                   field("tile", &GemmProbe::tile, kTile),
+                                   Field{"swizzle", &GemmProbe::swizzle},
+                                   Field{"sms", &GemmProbe::sms});
+inline constexpr auto kProbes = probe_forms(kGemmProbe);
+
+/// A probe is an object with one field, which is named for its kind.
+struct ProbeForm {
+  template <class Json>
+  [[nodiscard]] static Json write(const Probe& probe) {
+    Json object = Json::object();
+    visit_alternative(kProbes, probe, [&](auto name, const auto& form, const auto& value) {
+      object[std::string(name)] = written<Json>(form, value);
+    });
+    return object;
+  }
+  static void read(const JsonReader& at, Probe& probe) {
+    const auto place = [&](std::string_view name) {
+      return at.has(name) ? std::optional(at[name]) : std::nullopt;
+    };
+    if (!read_alternative(kProbes, probe, place)) {
+      at.fail("expected a probe, one of " + names_of(kProbes));
+    }
+  }
+};
+
+inline constexpr Object kSamples(Field{"times_us", &Samples::times},
+                                 Field{"collective_times_us", &Samples::collective_times},
+                                 field("conditions", &Samples::conditions, kConditions),
+                                 left_out("library_tile", &Samples::library_tile, kTile));
+
+inline constexpr Object kRunRequest(field("problem", &RunRequest::problem, ProblemLine{}),
+                                    field("configs", &RunRequest::configs, ConfigLine{}),
+                                    Field{"launch", &RunRequest::launch},
+                                    Field{"repetitions", &RunRequest::repetitions},
+                                    Field{"seed", &RunRequest::seed},
+                                    Field{"spread", &RunRequest::spread},
+                                    Field{"trace", &RunRequest::trace},
+                                    Field{"fault", &RunRequest::fault});
+
+inline constexpr Object kActivity(Field{"rank", &Activity::rank},
+                                  Field{"stream", &Activity::stream},
+                                  Field{"kind", &Activity::kind}, Field{"name", &Activity::name},
+                                  Field{"start_us", &Activity::start},
+                                  Field{"end_us", &Activity::end});
+inline constexpr Object kConfigSamples(Field{"verdict", &ConfigSamples::verdict},
+                                       Field{"reason", &ConfigSamples::reason},
+                                       Field{"times_us", &ConfigSamples::times},
+                                       field("conditions", &ConfigSamples::conditions, kConditions),
+                                       field("activities", &ConfigSamples::activities, kActivity));
+inline constexpr Object kRunReply(field("configs", &RunReply::configs, kConfigSamples),
+                                  Field{"gemm_alone_us", &RunReply::gemm_alone},
+                                  Field{"collective_alone_us", &RunReply::collective_alone});
+inline constexpr Object kRunStep(field("config", &RunStep::config, IntegerOrMinusOne{}),
+                                 Field{"step", &RunStep::step});
+
+}  // namespace overlaptune::cuda

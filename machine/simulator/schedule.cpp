@@ -1,0 +1,48 @@
+#include "machine/simulator/schedule.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace overlaptune::sim {
+
+double share_taken(const Profile& profile) {
+  return std::min(0.5, static_cast<double>(profile.nccl_ctas) / profile.gpu.sms);
+}
+
+double reorder_slowed(const Profile& profile, int sms) {
+  if (sms == kHandedOver) return 1;
+  return std::max(1.0, profile.launch.reorder_rate / (sms * profile.launch.reorder_rate_per_sm));
+}
+
+PeerProfile taken_once(const Profile& profile, const CollectiveRun& whole) {
+  const double scale = whole.latency / whole.profile->times.values.front();
+  return {.start = profile.peer->start * scale, .finish = profile.peer->finish * scale};
+}
+
+CollectiveRun as_group(const Profile& profile, CollectiveRun run) {
+  const PeerProfile apart = taken_once(profile, run);
+  run.time -= apart.start + apart.finish;
+  run.latency -= apart.start + apart.finish;
+  return run;
+}
+
+PlannedGemm plan_gemm(const Profile& profile, const GemmKernel& kernel) {
+  const TileTimes times = tile_times(profile, kernel);
+  const std::array<std::int64_t, 1> all{kernel.order.tiles()};
+  return {.times = times, .schedule = tile_schedule(kernel, times, all)};
+}
+
+Load Schedule::work() const {
+  Load work;
+  for (const PlannedGemm& gemm : gemms) {
+    work.flops += gemm.times.flops;
+    work.loaded_bytes += gemm.times.loaded_bytes;
+    work.memory_bytes += gemm.times.memory_bytes;
+  }
+  for (const PlannedCollective& collective : collectives) {
+    work.wire_bytes += collective.run.wire_bytes;
+  }
+  return work;
+}
+
+}  // namespace overlaptune::sim

@@ -1,0 +1,61 @@
+#pragma once
+// A machine that is simulated from a profile (docs/profiles.md).
+
+#include <cstdint>
+
+#include "machine/machine.hpp"
+#include "machine/simulator/effects.hpp"
+#include "machine/simulator/execution.hpp"
+#include "machine/simulator/faults.hpp"
+#include "machine/simulator/profile.hpp"
+
+namespace overlaptune::sim {
+
+struct SimOptions {
+  std::uint64_t seed = 0;
+  Effects effects{};
+  Faults faults{};
+};
+
+/// Results depend only on the seed, the problem, the config (or probe) and the repetition. Earlier
+/// and concurrent measurements do not change them.
+class SimMachine : public Machine {
+ public:
+  SimMachine(Profile profile, const SimOptions& options);
+
+  [[nodiscard]] const Platform& platform() const override { return platform_; }
+  [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
+  [[nodiscard]] Expected<Measurement> measure(const Probe& probe) override;
+  [[nodiscard]] Expected<std::vector<RunResult>> run(const Problem& problem,
+                                                     std::span<const Config> configs,
+                                                     const RunOptions& options) override;
+
+ private:
+  [[nodiscard]] Expected<Measurement> measure_probe(const GemmProbe& probe,
+                                                    const Noise& noise) const;
+  [[nodiscard]] Expected<Measurement> measure_probe(const CollectiveProbe& probe,
+                                                    const Noise& noise) const;
+  [[nodiscard]] Expected<Measurement> measure_probe(const ConcurrentProbe& probe,
+                                                    const Noise& noise) const;
+  [[nodiscard]] Expected<Measurement> measure_probe(const SustainedProbe& probe,
+                                                    const Noise& noise) const;
+  [[nodiscard]] Expected<Measurement> measure_probe(const CopyProbe& probe,
+                                                    const Noise& noise) const;
+  [[nodiscard]] Expected<Measurement> measure_probe(const LaunchProbe& probe,
+                                                    const Noise& noise) const;
+  [[nodiscard]] Expected<Measurement> measure_probe(const PeerProbe& probe,
+                                                    const Noise& noise) const;
+  [[nodiscard]] Setting setting(const Problem& problem, const RunOptions& options) const;
+  [[nodiscard]] Expected<Schedule> schedule_of(const Problem& problem, const Config& config) const;
+  [[nodiscard]] RunResult run_config(const Problem& problem, const Config& config,
+                                     const Setting& setting, bool timeline) const;
+  [[nodiscard]] Expected<void> check_memory(double bytes) const;
+  [[nodiscard]] Conditions conditions(const ClockState& state) const;
+
+  Profile profile_;
+  SimOptions options_;
+  Platform platform_;
+  Capabilities capabilities_;
+};
+
+}  // namespace overlaptune::sim

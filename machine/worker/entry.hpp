@@ -1,0 +1,39 @@
+#pragma once
+// A plan as it is launched, on the operand sets of a test problem.
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "machine/worker/test_problem.hpp"
+
+namespace overlaptune::cuda {
+
+/// A plan that is launched by a graph for each operand set, or eagerly.
+class Entry {
+ public:
+  Entry(Workbench& bench, const TestProblem& problem, std::unique_ptr<run::Plan> plan,
+        Launch launch);
+
+  /// Captures the graphs. Called again for a tracer, which must be open when graphs are made.
+  void make_ready();
+
+  /// Enqueues one run, on the sets in turn.
+  void operator()(cudaStream_t stream, int turn);
+
+  /// Waits until the work on the world's stream has ended on all ranks. Collective. Returns false
+  /// if it ended only after a release of its waits for signals, which is repeated if several runs
+  /// are under way. If a release does not help, the controller ends the worker.
+  [[nodiscard]] bool ends(std::chrono::duration<double> patience);
+
+ private:
+  void submit(cudaStream_t stream, int set);
+
+  Workbench& bench_;
+  const TestProblem& problem_;
+  std::unique_ptr<run::Plan> plan_;
+  Launch launch_;
+  std::optional<Replay> replay_{};
+};
+
+}  // namespace overlaptune::cuda

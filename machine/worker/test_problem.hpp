@@ -1,0 +1,61 @@
+#pragma once
+// A problem for the validation of configs: its inputs and the correct result.
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "kernels/support.hpp"
+#include "machine/worker/workbench.hpp"
+#include "run/plan.hpp"
+
+namespace overlaptune::cuda {
+
+/// Several sets of operands with different standard normal inputs, in `World::memory`; any other
+/// use of that memory invalidates them. The reference is accumulated in double precision from
+/// inputs that each rank makes itself, so that it depends on no exchange. It has every row of small
+/// problems, and one row in 64 of large ones.
+class TestProblem {
+ public:
+  /// Collective. Error: `bad_input` if the memory does not suffice.
+  [[nodiscard]] static Expected<std::unique_ptr<TestProblem>> prepare(Workbench& bench,
+                                                                      const Problem& problem,
+                                                                      std::uint64_t seed);
+
+  [[nodiscard]] const Problem& problem() const { return problem_; }
+  [[nodiscard]] std::uint64_t seed() const { return seed_; }
+  [[nodiscard]] std::span<const run::Operands> operands() const { return operands_; }
+  /// Number of operand sets; each has a reference.
+  [[nodiscard]] int sets() const { return static_cast<int>(operands_.size()); }
+
+  /// Returns true for the first call only.
+  [[nodiscard]] bool first_validation() { return !std::exchange(validated_, true); }
+
+  /// Fills all memory that a run writes with NaN.
+  void poison(int set);
+  /// Enqueues a comparison of the result in memory with the reference.
+  void compare(int set);
+  /// Waits for the comparisons since the last call and returns their deviation; the largest of all
+  /// ranks.
+  [[nodiscard]] kernels::Deviation deviation();
+
+ private:
+  TestProblem(Workbench& bench, const Problem& problem, std::uint64_t seed);
+  [[nodiscard]] Expected<void> allocate();
+  void fill_inputs();
+  void make_references();
+  [[nodiscard]] std::uint64_t seed_of(int set, int rank, bool b) const;
+  void accumulate(int set, double* reference);
+
+  Workbench& bench_;
+  Problem problem_;
+  std::uint64_t seed_;
+  std::vector<run::Operands> operands_{};
+  std::vector<std::int64_t> rows_{};  ///< rows of the result that are checked
+  bool validated_ = false;
+  run::DeviceMemory rows_on_device_{};
+  run::DeviceMemory deviation_;
+  std::vector<run::DeviceMemory> references_{};
+};
+
+}  // namespace overlaptune::cuda

@@ -1,0 +1,32 @@
+#pragma once
+// Costs of exchanges beside a GEMM that no probe measures, as the model takes them. The simulator
+// has its own, from other measurements (docs/profiles.md), so that it can show where these are
+// wrong.
+
+#include "core/base/units.hpp"
+
+namespace overlaptune {
+
+/// Measured on the GPUs that are named, and assumed for all others.
+struct UnprobedCosts {
+  /// One more wave group by `peer_access`. 4 H200: eight groups of 8 KiB against one of 64 KiB.
+  Microseconds peer_gap = us(1.5);
+  /// Flags and start of a copy by `copy_engine`, a peer. 4 H200: configs with many small groups.
+  Microseconds copy_gap = us(8);
+  /// One more piece, and its flag, that a copy engine sends for `waiting`. One H200
+  /// (tests/bench/waiting_bench): 32 copies from the host against one.
+  Microseconds push_gap = us(4.2);
+  // `peer_store`. 2 H100 (docs/kernel-notes.md, "Groups of one wave"): GEMMs of two tiles,
+  // all-to-all, and reduce-scatter against it.
+  Microseconds store_signal = us(3.5);  ///< from a store at a peer until its signal is seen there
+  Microseconds store_receive = us(3);   ///< from there until the sum is stored, but for `store_add`
+  /// Begin and end of a run. The same: M = 1024, stores to the rank's own memory, against the plain
+  /// GEMM.
+  Microseconds store_run = us(5.5);
+  // One H200 (tests/bench/peer_store_bench): M = 1024 against 16384, all-to-all, and reduce-scatter
+  // against all-to-all, with tiles of which two or three consumers have rows.
+  Microseconds store_subtile = us(0.12);  ///< each subtile of a consumer (core/config/staging.hpp)
+  Microseconds store_add = us(0.27);      ///< reading and adding a subtile that a peer has stored
+};
+
+}  // namespace overlaptune

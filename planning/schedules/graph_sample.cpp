@@ -1,0 +1,88 @@
+#include "planning/schedules/graph_sample.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace overlaptune {
+namespace {
+
+std::size_t at(int index) {
+  return static_cast<std::size_t>(index);
+}
+
+/// By task: whether it is among the first or last of its kind. Layers run forward and backward in
+/// opposite orders, and both ends of a kind are those of the same layers.
+std::vector<char> sampled(const TaskGraph& graph, int most) {
+  std::map<std::string, std::vector<std::size_t>> of_kind;
+  for (std::size_t i = 0; i < graph.tasks.size(); ++i) of_kind[graph.tasks[i].kind].push_back(i);
+  std::vector<char> taken(graph.tasks.size(), 0);
+  for (const auto& [kind, tasks] : of_kind) {
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      const std::size_t from_end = std::min(i, tasks.size() - 1 - i);
+      if (from_end < at(most) / 2) taken[tasks[i]] = 1;
+    }
+  }
+  return taken;
+}
+
+/// Each task behind those that it waits for.
+std::vector<int> in_order(const TaskGraph& graph) {
+  std::vector<std::vector<int>> next(graph.tasks.size());
+  std::vector<std::size_t> waits(graph.tasks.size());
+  std::vector<int> order;
+  for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
+    waits[i] = graph.tasks[i].after.size();
+    if (waits[i] == 0) order.push_back(static_cast<int>(i));
+    for (const int before : graph.tasks[i].after) next[at(before)].push_back(static_cast<int>(i));
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (const int task : next[at(order[i])]) {
+      if (--waits[at(task)] == 0) order.push_back(task);
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
+std::optional<TaskGraph> sample_of(const TaskGraph& graph, int most) {
+  const std::vector<char> taken = sampled(graph, most);
+  const auto count = std::count(taken.begin(), taken.end(), 1);
+  if (2 * static_cast<std::size_t>(count) > graph.tasks.size()) return std::nullopt;
+  TaskGraph sample;
+  std::vector<int> index_of(graph.tasks.size(), -1);
+  for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
+    if (taken[i] == 0) continue;
+    index_of[i] = static_cast<int>(sample.tasks.size());
+    sample.tasks.push_back(graph.tasks[i]);
+  }
+  // The sampled tasks that must end before what waits for a task: itself, or, of one that is left
+  // out, those that it waits for.
+  std::vector<std::vector<int>> ends(graph.tasks.size());
+  for (const int i : in_order(graph)) {
+    std::vector<int> before;
+    for (const int other : graph.tasks[at(i)].after) {
+      before.insert(before.end(), ends[at(other)].begin(), ends[at(other)].end());
+    }
+    std::sort(before.begin(), before.end());
+    before.erase(std::unique(before.begin(), before.end()), before.end());
+    if (taken[at(i)] == 0) {
+      ends[at(i)] = std::move(before);
+      continue;
+    }
+    sample.tasks[at(index_of[at(i)])].after = std::move(before);
+    ends[at(i)] = {index_of[at(i)]};
+  }
+  for (Fusion fusion : graph.fusions) {
+    fusion.compute = index_of[at(fusion.compute)];
+    fusion.links = index_of[at(fusion.links)];
+    if (fusion.compute >= 0 && fusion.links >= 0) sample.fusions.push_back(std::move(fusion));
+  }
+  return sample;
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,297 @@
+// The operations of a layer, forward and backward, divided as Megatron-LM divides it (Shoeybi et
+// al. 2019; sequence parallelism: Korthikanti et al. 2022).
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "planning/schedules/step_graph.hpp"
+
+namespace overlaptune {
+namespace {
+
+constexpr double kBytes = 2;                  // of an element in bf16 or fp16
+constexpr double kBackwardOfAttention = 2.5;  // five products backward, two forward
+
+/// Sizes of one GPU.
+struct Sizes {
+  std::int64_t rows = 0;        ///< tokens that a layer sees
+  std::int64_t local_rows = 0;  ///< tokens of norms and residuals
+  std::int64_t hidden = 0;
+  std::int64_t queries = 0;  ///< width of the queries
+  std::int64_t values = 0;   ///< width of attention's output
+  std::int64_t qkv = 0;
+  std::int64_t width = 0;    ///< of the MLP
+  std::int64_t gate_up = 0;  ///< outputs of gate and up together
+};
+
+Expected<Sizes> sizes_of(const ModelConfig& config, const StepShape& shape) {
+  const auto not_divided = [&](const std::string& field, std::int64_t value) {
+    return bad_input(fmt::format("{}: {} = {}: expected a multiple of --tp {}", config.name, field,
+                                 value, shape.tp));
+  };
+  if (const std::string why = why_not_alike(config); !why.empty()) {
+    return bad_input(
+        fmt::format("{}: {}: expected dense layers that are all alike", config.name, why));
+  }
+  if (config.heads % shape.tp != 0) return not_divided("num_attention_heads", config.heads);
+  if (config.intermediate % shape.tp != 0) {
+    return not_divided("intermediate_size", config.intermediate);
+  }
+  // With fewer key heads than GPUs, several GPUs have the same head.
+  if (config.kv_heads % shape.tp != 0 && shape.tp % config.kv_heads != 0) {
+    return bad_input(
+        fmt::format("{}: num_key_value_heads = {}: expected a multiple or a divisor of --tp {}",
+                    config.name, config.kv_heads, shape.tp));
+  }
+  Sizes sizes{.rows = shape.micro_batch * shape.tokens, .hidden = config.hidden};
+  const bool divided = shape.sequence_parallel && shape.tp > 1;
+  if (divided && sizes.rows % shape.tp != 0) {
+    return bad_input(
+        fmt::format("--tokens: {} in a micro-batch: expected a multiple of --tp {} with sequence "
+                    "parallelism",
+                    sizes.rows, shape.tp));
+  }
+  if (sizes.rows > kLargestSize) {
+    return bad_input(
+        fmt::format("--tokens: {} in a micro-batch: expected at most 2^31 - 1", sizes.rows));
+  }
+  const std::int64_t heads = config.heads / shape.tp;
+  const std::int64_t kv_heads = std::max<std::int64_t>(config.kv_heads / shape.tp, 1);
+  sizes.local_rows = divided ? sizes.rows / shape.tp : sizes.rows;
+  sizes.queries = heads * config.head_dim;
+  sizes.values = heads * config.value_head_dim;
+  sizes.qkv = sizes.queries + kv_heads * (config.head_dim + config.value_head_dim);
+  sizes.width = config.intermediate / shape.tp;
+  sizes.gate_up = sizes.width * (config.gated ? 2 : 1);
+  return sizes;
+}
+
+/// Adds tasks to a pass. The first cost that is not known ends it all (a `Failure`, which
+/// `layer_operations` turns into a value).
+class Builder {
+ public:
+  Builder(Phase phase, const StepShape& shape, const StepCosts& costs)
+      : phase_(phase), shape_(shape), costs_(costs) {}
+
+  int pointwise(const std::string& kind, double elements, std::vector<int> after) {
+    const double us = elements * kBytes / costs_.bytes_per_us + costs_.launch_us;
+    return add(kind, {us, costs_.memory_source}, std::move(after));
+  }
+  int attention(const std::string& kind, double flops, double elements, std::vector<int> after) {
+    const double compute = flops / costs_.attention_flops_per_us;
+    const double memory = elements * kBytes / costs_.bytes_per_us;
+    const bool bound = compute >= memory;
+    return add(kind,
+               {std::max(compute, memory) + costs_.launch_us,
+                bound ? costs_.attention_source : costs_.memory_source},
+               std::move(after));
+  }
+  int gemm(const std::string& kind, std::int64_t m, std::int64_t n, std::int64_t k,
+           std::vector<int> after) {
+    const int task = add(kind, value_or_throw(costs_.gemm(m, n, k)), std::move(after));
+    pass_.tasks.back().task.is_gemm = true;
+    return task;
+  }
+  int weight_gradient(const std::string& kind, std::int64_t m, std::int64_t n, std::int64_t k,
+                      std::vector<int> after) {
+    const int task = gemm(kind, m, n, k, std::move(after));
+    pass_.tasks.back().is_weight_gradient = true;
+    return task;
+  }
+  int collective(const std::string& kind, Collective op, std::int64_t rows, std::int64_t columns,
+                 std::vector<int> after) {
+    const double bytes = kBytes * static_cast<double>(rows) * static_cast<double>(columns);
+    const auto cost = value_or_throw(costs_.tensor_parallel(op, bytes, shape_.tp));
+    const int task = add(kind, {cost.us, cost.source}, std::move(after));
+    Task& mine = pass_.tasks.back().task;
+    mine.resource = Resource::links;
+    mine.traffic = to_string(op);
+    mine.slows = cost.slows;
+    mine.slowed = cost.slowed;
+    return task;
+  }
+  /// The GEMM and its collective, if an overlapped config of the problem is known.
+  void fusion(Op op, int compute, int links, std::int64_t m, std::int64_t n, std::int64_t k) {
+    const auto cost = costs_.fused({.op = op, .m = m, .n = n, .k = k, .ranks = shape_.tp});
+    if (!cost) return;
+    pass_.fusions.push_back({.compute = compute,
+                             .links = links,
+                             .kind = kind_of(compute) + " + " + to_string_of(op),
+                             .us = cost->us,
+                             .source = cost->source});
+  }
+  LayerPass done(std::vector<int> first, int last, std::vector<int> weights) {
+    pass_.first = std::move(first);
+    pass_.last = last;
+    pass_.weights = std::move(weights);
+    return std::move(pass_);
+  }
+
+ private:
+  static std::string to_string_of(Op op) { return std::string(to_string(collective_of(op))); }
+  [[nodiscard]] const std::string& kind_of(int task) const {
+    return pass_.tasks[static_cast<std::size_t>(task)].task.kind;
+  }
+  int add(const std::string& kind, Cost cost, std::vector<int> after) {
+    LayerTask entry;
+    entry.task.kind = fmt::format("{} {}", to_string(phase_), kind);
+    entry.task.phase = phase_;
+    entry.task.us = cost.us;
+    entry.task.source = std::move(cost.source);
+    entry.task.after = std::move(after);
+    pass_.tasks.push_back(std::move(entry));
+    return static_cast<int>(pass_.tasks.size()) - 1;
+  }
+
+  Phase phase_;
+  const StepShape& shape_;
+  const StepCosts& costs_;
+  LayerPass pass_{};
+};
+
+double product(std::int64_t a, std::int64_t b) {
+  return static_cast<double>(a) * static_cast<double>(b);
+}
+
+/// The layer and how it is divided.
+class Layer {
+ public:
+  Layer(const ModelConfig& config, const StepShape& shape, const StepCosts& costs,
+        const Sizes& sizes)
+      : config_(config), shape_(shape), costs_(costs), sizes_(sizes) {}
+
+  [[nodiscard]] LayerPass forward() const {
+    Builder add(Phase::forward, shape_, costs_);
+    const auto& [rows, local, hidden, queries, values, qkv_width, width, gate_up_width] = sizes_;
+    // Residual and norm are one kernel: it reads and writes two tensors.
+    const int norm1 = add.pointwise("attention norm", 4 * product(local, hidden), {});
+    const int qkv = column_parallel(add, "qkv", norm1, qkv_width);
+    const int rope = add.pointwise("rope", 2 * product(rows, qkv_width - values_of_keys()), {qkv});
+    const int attention =
+        add.attention("attention", attention_flops(), product(rows, qkv_width + values), {rope});
+    const auto [o, o_sum] = row_parallel(add, "o", attention, values);
+    const int norm2 = add.pointwise("mlp norm", 4 * product(local, hidden), {o_sum});
+    const int gate_up = column_parallel(add, "gate_up", norm2, gate_up_width);
+    const int activation =
+        add.pointwise("activation", product(rows, gate_up_width + width), {gate_up});
+    const auto [down, down_sum] = row_parallel(add, "down", activation, width);
+    return add.done({norm1}, down_sum, {qkv, o, gate_up, down});
+  }
+
+  [[nodiscard]] LayerPass backward() const {
+    Builder add(Phase::backward, shape_, costs_);
+    const auto& [rows, local, hidden, queries, values, qkv_width, width, gate_up_width] = sizes_;
+    std::vector<int> first;
+    const auto [down, down_gradient] = of_row_parallel(add, "down", {}, width, first);
+    if (first.empty()) first = {down, down_gradient};
+    const int activation =
+        add.pointwise("activation", product(rows, 2 * gate_up_width + width), {down});
+    const int gate_up = of_column_parallel(add, "gate_up", activation, gate_up_width, first);
+    const int norm2 = add.pointwise("mlp norm", 4 * product(local, hidden), {gate_up});
+    std::vector<int> none;
+    const auto [o, o_gradient] = of_row_parallel(add, "o", {norm2}, values, none);
+    const int attention = add.attention("attention", kBackwardOfAttention * attention_flops(),
+                                        2 * product(rows, qkv_width + values), {o});
+    const int rope =
+        add.pointwise("rope", 2 * product(rows, qkv_width - values_of_keys()), {attention});
+    const int qkv = of_column_parallel(add, "qkv", rope, qkv_width, first);
+    const int norm1 = add.pointwise("attention norm", 4 * product(local, hidden), {qkv});
+    return add.done(std::move(first), norm1, {});
+  }
+
+ private:
+  [[nodiscard]] bool is_divided() const { return shape_.tp > 1; }
+  [[nodiscard]] bool is_sequence() const { return is_divided() && shape_.sequence_parallel; }
+  [[nodiscard]] std::int64_t values_of_keys() const {
+    return (sizes_.qkv - sizes_.queries) * config_.value_head_dim /
+           (config_.head_dim + config_.value_head_dim);
+  }
+  /// Two products, as far as the mask leaves them.
+  [[nodiscard]] double attention_flops() const {
+    return unmasked_share(config_) * 2 * product(sizes_.rows, shape_.tokens) *
+           static_cast<double>(sizes_.queries + sizes_.values);
+  }
+
+  /// A product whose outputs are divided. Returns the GEMM.
+  int column_parallel(Builder& add, const std::string& name, int input, std::int64_t n) const {
+    if (!is_sequence()) return add.gemm(name, sizes_.rows, n, sizes_.hidden, {input});
+    const int gather = add.collective("all_gather of " + name, Collective::all_gather, sizes_.rows,
+                                      sizes_.hidden, {input});
+    const int gemm = add.gemm(name, sizes_.rows, n, sizes_.hidden, {gather});
+    add.fusion(Op::all_gather_gemm, gemm, gather, sizes_.rows, n, sizes_.hidden);
+    return gemm;
+  }
+  /// The sum over GPUs after a product. Returns the task with the result.
+  int summed(Builder& add, const std::string& name, int gemm, std::int64_t k) const {
+    if (!is_divided()) return gemm;
+    const Op op = is_sequence() ? Op::gemm_reduce_scatter : Op::gemm_all_reduce;
+    const Collective sum = collective_of(op);
+    const int result = add.collective(fmt::format("{} of {}", to_string(sum), name), sum,
+                                      sizes_.rows, sizes_.hidden, {gemm});
+    add.fusion(op, gemm, result, sizes_.rows, sizes_.hidden, k);
+    return result;
+  }
+  /// A product whose inputs are divided. Returns the GEMM and the task with the result.
+  std::pair<int, int> row_parallel(Builder& add, const std::string& name, int input,
+                                   std::int64_t k) const {
+    const int gemm = add.gemm(name, sizes_.rows, sizes_.hidden, k, {input});
+    return {gemm, summed(add, name, gemm, k)};
+  }
+  /// Gradients of a product whose inputs are divided. Returns the GEMMs of inputs and weights.
+  std::pair<int, int> of_row_parallel(Builder& add, const std::string& name, std::vector<int> input,
+                                      std::int64_t k, std::vector<int>& first) const {
+    int gather = -1;
+    if (is_sequence()) {
+      gather = add.collective("all_gather for " + name, Collective::all_gather, sizes_.rows,
+                              sizes_.hidden, std::move(input));
+      input = {gather};
+      first.push_back(gather);
+    }
+    const int inputs = add.gemm(name + " dgrad", sizes_.rows, k, sizes_.hidden, input);
+    if (gather >= 0) {
+      add.fusion(Op::all_gather_gemm, inputs, gather, sizes_.rows, k, sizes_.hidden);
+    }
+    return {inputs, add.weight_gradient(name + " wgrad", sizes_.hidden, k, sizes_.rows, input)};
+  }
+  /// Gradients of a product whose outputs are divided. Returns the task with that of the inputs.
+  int of_column_parallel(Builder& add, const std::string& name, int input, std::int64_t n,
+                         std::vector<int>& first) const {
+    const int inputs = add.gemm(name + " dgrad", sizes_.rows, sizes_.hidden, n, {input});
+    const int result = summed(add, name + " dgrad", inputs, n);
+    std::vector<int> needed{input};
+    if (is_sequence()) {  // each GPU has kept its part of the input only
+      needed.push_back(add.collective("all_gather for " + name + " wgrad", Collective::all_gather,
+                                      sizes_.rows, sizes_.hidden, {}));
+      first.push_back(needed.back());
+    }
+    add.weight_gradient(name + " wgrad", n, sizes_.hidden, sizes_.rows, std::move(needed));
+    return result;
+  }
+
+  const ModelConfig& config_;
+  const StepShape& shape_;
+  const StepCosts& costs_;
+  const Sizes& sizes_;
+};
+
+}  // namespace
+
+Expected<LayerOperations> layer_operations(const ModelConfig& config, const StepShape& shape,
+                                           const StepCosts& costs) {
+  const auto sizes = sizes_of(config, shape);
+  if (!sizes) return error_of(sizes);
+  try {
+    const Layer layer(config, shape, costs, *sizes);
+    LayerOperations made{.forward = layer.forward()};
+    if (shape.scope == Scope::step) made.backward = layer.backward();
+    made.parameters = product(sizes->hidden, sizes->qkv + sizes->values) +
+                      product(sizes->hidden, sizes->gate_up + sizes->width);
+    return made;
+  } catch (const Failure& failure) {
+    return tl::make_unexpected(Error{failure.kind(), failure.what()});
+  }
+}
+
+}  // namespace overlaptune

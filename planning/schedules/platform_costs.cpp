@@ -1,0 +1,198 @@
+#include "planning/schedules/platform_costs.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/memory_rate.hpp"
+#include "model/parts.hpp"
+#include "model/search.hpp"
+
+namespace overlaptune {
+namespace {
+
+constexpr double kBytesOfGb = 1e3;      // bytes per microsecond
+constexpr double kFlopsOfTflops = 1e6;  // operations per microsecond
+constexpr std::int64_t kLargeGemm = 8192;
+// Attention does not reach the rate of a large GEMM. FlashAttention-2 (Dao 2023) reports 50 to 73 %
+// of an A100's peak, where GEMMs reach 80 to 90 %: about 0.7 of them.
+constexpr double kAttentionOfGemm = 0.7;
+// Kernels that only read and write reach about nine tenths of the data sheet's rate (BabelStream,
+// Deakin et al. 2018).
+constexpr double kReachedOfMemory = 0.9;
+
+const Model::Parts& parts_of(const LearnedModel& model) {
+  return model.analytic().parts();
+}
+
+}  // namespace
+
+PlatformCosts::PlatformCosts(const Platform& platform, std::vector<Measurement> measurements,
+                             const LearnedModel& model, std::function<Answer(const Problem&)> ask,
+                             const ModelConfig& config, const KnownRates& known)
+    : platform_(platform),
+      measurements_(std::move(measurements)),
+      model_(model),
+      ask_(std::move(ask)),
+      elements_(config.elements),
+      depth_(config.hidden),
+      known_(known) {
+  const LaunchModel& launch = parts_of(model).launch;
+  std::string how = "the probed rate of copies in memory";
+  memory_source_ = "memory rate probed";
+  if (known.memory_gb_per_s) {
+    bytes_per_us_ = *known.memory_gb_per_s * kBytesOfGb;
+    memory_source_ = "memory rate given";
+    how = "as given";
+  } else if (const auto sheet = data_sheet_memory_gb_per_s(platform.gpu_model)) {
+    bytes_per_us_ = kReachedOfMemory * *sheet * kBytesOfGb;
+    memory_source_ = "memory rate of the data sheet";
+    how = fmt::format("{} of the data sheet's", kReachedOfMemory);
+  } else if (launch.reorder_per_byte > 0) {
+    bytes_per_us_ = 2 / launch.reorder_per_byte;  // a copied byte is read and written
+  } else {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("{}: copies in memory were never probed: expected --memory-gb-per-s",
+                              full_name(platform)));
+  }
+  if (known.attention_tflops) {
+    attention_flops_per_us_ = *known.attention_tflops * kFlopsOfTflops;
+  } else {
+    const Cost large = value_or_throw(gemm(kLargeGemm, kLargeGemm, kLargeGemm));
+    attention_flops_per_us_ = kAttentionOfGemm * 2 * std::pow(kLargeGemm, 3) / large.us;
+  }
+  sources_ = {
+      fmt::format("GEMMs and collectives: measured where a probe has the size, else predicted from "
+                  "the probes"),
+      fmt::format("norms, rope, activations, optimiser: bytes at {:.0f} GB/s, {}",
+                  bytes_per_us_ / kBytesOfGb, how),
+      fmt::format(
+          "attention: operations at {:.0f} TFLOP/s, {}", attention_flops_per_us_ / kFlopsOfTflops,
+          known.attention_tflops
+              ? "as given"
+              : fmt::format("{} of the rate of a GEMM of {}", kAttentionOfGemm, kLargeGemm))};
+  if (known.data_parallel_gb_per_s) {
+    sources_.push_back(fmt::format("gradients and parameters: bytes at {:.1f} GB/s, as given",
+                                   *known.data_parallel_gb_per_s));
+  }
+}
+
+StepCosts PlatformCosts::costs() const {
+  return {.gemm = [this](auto m, auto n, auto k) { return gemm(m, n, k); },
+          .tensor_parallel = [this](auto op, auto bytes,
+                                    auto ranks) { return collective(op, bytes, ranks); },
+          .data_parallel = [this](auto op, auto bytes,
+                                  auto ranks) { return across_replicas(op, bytes, ranks); },
+          .fused = [this](const Problem& problem) { return fused(problem); },
+          .bytes_per_us = bytes_per_us_,
+          .memory_source = memory_source_,
+          .attention_flops_per_us = attention_flops_per_us_,
+          .attention_source = known_.attention_tflops ? "tensor rate given" : "tensor rate probed",
+          .launch_us = parts_of(model_).launch.kernel_gap};
+}
+
+/// Times are those of a kernel among others in a graph: with the gap before it, without the replay.
+Expected<Cost> PlatformCosts::predicted(const Probe& probe) const {
+  const LaunchModel& launch = parts_of(model_).launch;
+  const double other = launch.kernel_gap - launch.replay;
+  const auto known = std::find_if(measurements_.rbegin(), measurements_.rend(),
+                                  [&](const Measurement& each) { return each.probe == probe; });
+  if (known != measurements_.rend()) {
+    return Cost{std::max(known->time.median.count() + other, launch.kernel_gap), "measured"};
+  }
+  const auto time = model_.analytic().predict(probe);
+  if (!time) return error_of(time);
+  return Cost{std::max(time->count() + other, launch.kernel_gap), "predicted"};
+}
+
+Expected<Cost> PlatformCosts::gemm(std::int64_t m, std::int64_t n, std::int64_t k) const {
+  return predicted(GemmProbe{.m = m, .n = n, .k = k, .elements = elements_});
+}
+
+Expected<LinkCost> PlatformCosts::collective(Collective op, double bytes, int ranks) const {
+  const auto alone = predicted(
+      CollectiveProbe{.collective = op, .bytes = Bytes{std::llround(bytes)}, .ranks = ranks});
+  if (!alone) {
+    return bad_input(fmt::format(
+        "{}: {} of {} ranks: never probed: expected `overlaptune probe --ranks {}` into this "
+        "database",
+        full_name(platform_), to_string(op), ranks, ranks));
+  }
+  LinkCost cost{.us = alone->us, .source = alone->source};
+  const auto gemms = parts_of(model_).gemms_of(elements_);
+  if (!gemms) return error_of(gemms);
+  // Beside a GEMM the collective has a few SMs of its own: as many as lose least on both sides.
+  double least = 0;
+  for (const CollectiveKey& key : parts_of(model_).collectives.overlap_settings(op, ranks)) {
+    const Slowdown slowdown = (*gemms)->contention(key, bytes, depth_, GemmFamily::library);
+    const double us = (*parts_of(model_).collectives.find(key))(bytes)*slowdown.collective;
+    const double slows = slowdown.gemm * platform_.sms / (platform_.sms - key.comm_ctas);
+    const double lost = us * (1 - 1 / slows) + us - cost.us;
+    if (least != 0 && lost >= least) continue;
+    least = lost;
+    cost.slows = std::max(slows, 1.0);
+    cost.slowed = std::max(us / cost.us, 1.0);
+  }
+  return cost;
+}
+
+Expected<LinkCost> PlatformCosts::across_replicas(Collective op, double bytes, int ranks) const {
+  if (known_.data_parallel_gb_per_s) {
+    const double rate = *known_.data_parallel_gb_per_s * kBytesOfGb;
+    return LinkCost{.us = bytes * (ranks - 1) / ranks / rate, .source = "link rate given"};
+  }
+  auto cost = collective(op, bytes, ranks);
+  if (cost) return cost;
+  return bad_input(
+      fmt::format("--dp {}: {} of {} ranks was never probed on {}: expected "
+                  "--data-parallel-gb-per-s, or `overlaptune probe --ranks {}` into this database",
+                  ranks, to_string(op), ranks, full_name(platform_), ranks));
+}
+
+/// The least time of `sequential` among a graph's other kernels, at the clock of the tasks: a GEMM
+/// and the fastest collective that the platform has for it, which may be another one than NCCL's
+/// ring. Error: as `gemm` and `collective`.
+Expected<double> PlatformCosts::sequential(const Problem& problem) const {
+  const auto product = gemm(problem.m, problem.n, problem.k);
+  if (!product) return error_of(product);
+  const auto ring = collective(collective_of(problem.op),
+                               static_cast<double>(collective_bytes(problem).count), problem.ranks);
+  if (!ring) return error_of(ring);
+  const auto fastest =
+      search(model_.analytic(), problem, Launch::graph, {.best = 1, .strategies = {kBaseline}});
+  if (!fastest) return error_of(fastest);
+  const auto made = model_.analytic().predict(problem, fastest->front().config, Launch::graph);
+  if (!made) return error_of(made);
+  const double by_other = made->collective_alone.count() + parts_of(model_).launch.kernel_gap;
+  return product->us + std::min(ring->us, by_other);
+}
+
+/// Winners were measured in turn with `sequential`, at the clock of those rounds, and predictions
+/// are of the same rounds; a probe times a GEMM by itself at another clock. The two are not
+/// subtracted from each other: the ratio to `sequential` of the same rounds carries over.
+///
+///     fused here = fused of the rounds * (sequential here / sequential of the rounds)
+std::optional<Cost> PlatformCosts::fused(Problem problem) const {
+  problem.elements = elements_;
+  const auto valid = validated(problem);
+  if (!valid) return std::nullopt;
+  const Answer answer = ask_(*valid);
+  if (answer.source == Source::baseline) return std::nullopt;
+  // The tasks are this config, one after the other. By another transport, `sequential` may be
+  // faster.
+  if (answer.config == Config{}) return std::nullopt;
+  const auto time = answer.source == Source::exact ? answer.measured : answer.predicted;
+  const auto alone = gemm(valid->m, valid->n, valid->k);
+  const auto apart = sequential(*valid);
+  if (!time || !answer.baseline || !alone || !apart) return std::nullopt;
+  const LaunchModel& launch = parts_of(model_).launch;
+  const auto among_others = [&](Microseconds us) {
+    return std::max(us.count() - launch.replay + launch.kernel_gap, launch.kernel_gap);
+  };
+  const double us = among_others(*time) * *apart / among_others(*answer.baseline);
+  // No overlap hides more than the collective. Medians of noisy rounds may say so.
+  return Cost{std::max(us, alone->us), answer.source == Source::exact ? "measured" : "predicted"};
+}
+
+}  // namespace overlaptune

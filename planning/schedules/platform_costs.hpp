@@ -1,0 +1,56 @@
+#pragma once
+// The times of the operations of a step on one platform: measured where a probe has the size, else
+// predicted.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/answer.hpp"
+#include "core/measurement.hpp"
+#include "core/platform.hpp"
+#include "model/learned_model.hpp"
+#include "planning/schedules/step_graph.hpp"
+
+namespace overlaptune {
+
+/// Rates that are known better than by measurements, or not by them.
+struct KnownRates {
+  std::optional<double> memory_gb_per_s{};
+  std::optional<double> attention_tflops{};
+  std::optional<double> data_parallel_gb_per_s{};  ///< of each GPU, one direction
+};
+
+/// The costs of one platform. It must outlive the functions that it gives.
+class PlatformCosts {
+ public:
+  /// Throws `Failure`: nothing was probed; a rate that neither probe nor flag tells.
+  PlatformCosts(const Platform& platform, std::vector<Measurement> measurements,
+                const LearnedModel& model, std::function<Answer(const Problem&)> ask,
+                const ModelConfig& config, const KnownRates& known);
+  [[nodiscard]] StepCosts costs() const;
+  [[nodiscard]] const std::vector<std::string>& sources() const { return sources_; }
+
+ private:
+  [[nodiscard]] Expected<Cost> predicted(const Probe& probe) const;
+  [[nodiscard]] Expected<Cost> gemm(std::int64_t m, std::int64_t n, std::int64_t k) const;
+  [[nodiscard]] Expected<LinkCost> collective(Collective op, double bytes, int ranks) const;
+  [[nodiscard]] Expected<LinkCost> across_replicas(Collective op, double bytes, int ranks) const;
+  [[nodiscard]] Expected<double> sequential(const Problem& problem) const;
+  [[nodiscard]] std::optional<Cost> fused(Problem problem) const;
+
+  const Platform& platform_;
+  std::vector<Measurement> measurements_;
+  const LearnedModel& model_;
+  std::function<Answer(const Problem&)> ask_;
+  Elements elements_ = Elements::bf16;
+  std::int64_t depth_ = 0;  ///< k of the GEMMs beside which collectives run
+  KnownRates known_;
+  double bytes_per_us_ = 0;
+  std::string memory_source_;
+  double attention_flops_per_us_ = 0;
+  std::vector<std::string> sources_;
+};
+
+}  // namespace overlaptune

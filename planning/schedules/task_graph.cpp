@@ -1,0 +1,179 @@
+#include "planning/schedules/task_graph.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "json/asked_fields.hpp"
+#include "json/parse.hpp"
+#include "json/reader.hpp"
+#include "planning/schedules/fusion_check.hpp"
+
+namespace overlaptune {
+namespace {
+
+constexpr double kMostUs = 1e12;
+constexpr double kMostFactor = 100;
+constexpr const char* kRootFields = "tasks, fusions";
+constexpr const char* kTaskFields = "name, resource, us, after, slows, slowed, kind, cost_source";
+constexpr const char* kFusionFields = "compute, links, us, cost_source";
+
+bool is_in(double value, double least, double most) {
+  return std::isfinite(value) && value >= least && value <= most;
+}
+
+Expected<void> check_task(const Task& task, int count) {
+  if (!is_in(task.us, 0, kMostUs)) {
+    return bad_input(fmt::format("task '{}': {} us: expected 0 to 10^12", task.name, task.us));
+  }
+  if (!is_in(task.slows, 1, kMostFactor) || !is_in(task.slowed, 1, kMostFactor)) {
+    return bad_input(fmt::format("task '{}': factors {} and {}: expected 1 to {}", task.name,
+                                 task.slows, task.slowed, kMostFactor));
+  }
+  for (const int other : task.after) {
+    if (other < 0 || other >= count) {
+      return bad_input(
+          fmt::format("task '{}': after task {}, which does not exist", task.name, other));
+    }
+  }
+  return {};
+}
+
+/// A task of a cycle, or -1 where there is none.
+int task_in_cycle(const TaskGraph& graph) {
+  enum class Colour { white, open, done };
+  std::vector<Colour> colours(graph.tasks.size(), Colour::white);
+  std::vector<std::pair<int, std::size_t>> path;
+  for (std::size_t first = 0; first < graph.tasks.size(); ++first) {
+    if (colours[first] != Colour::white) continue;
+    path.emplace_back(static_cast<int>(first), 0);
+    colours[first] = Colour::open;
+    while (!path.empty()) {
+      auto& [task, next] = path.back();
+      const auto& after = graph.tasks[static_cast<std::size_t>(task)].after;
+      if (next == after.size()) {
+        colours[static_cast<std::size_t>(task)] = Colour::done;
+        path.pop_back();
+        continue;
+      }
+      const int other = after[next++];
+      Colour& colour = colours[static_cast<std::size_t>(other)];
+      if (colour == Colour::open) return other;
+      if (colour == Colour::white) {
+        colour = Colour::open;
+        path.emplace_back(other, 0);
+      }
+    }
+  }
+  return -1;
+}
+
+class GraphReader {
+ public:
+  explicit GraphReader(const JsonReader& root) : root_(root) {}
+
+  TaskGraph read() {
+    const JsonReader tasks = root_["tasks"];
+    tasks.each([&](const JsonReader& at) { add_task(at); });
+    if (graph_.tasks.empty()) tasks.fail("expected at least one task, found none");
+    std::size_t index = 0;
+    tasks.each([&](const JsonReader& at) {
+      Task& task = graph_.tasks[index++];
+      if (!at.has("after")) return;
+      const JsonReader after = at["after"];
+      after.each([&](const JsonReader& name) { task.after.push_back(index_of(name)); });
+      std::sort(task.after.begin(), task.after.end());
+      task.after.erase(std::unique(task.after.begin(), task.after.end()), task.after.end());
+    });
+    if (root_.has("fusions")) {
+      const JsonReader fusions = root_["fusions"];
+      fusions.each([&](const JsonReader& at) { add_fusion(at); });
+    }
+    return std::move(graph_);
+  }
+
+ private:
+  void add_task(const JsonReader& at) {
+    const JsonReader name = at["name"];
+    Task task{.name = name.text(), .source = "given"};
+    task.traffic = task.name;
+    task.kind = at.has("kind") ? at["kind"].text() : task.name;
+    if (at.has("cost_source")) task.source = at["cost_source"].text();
+    task.us = at["us"].number(0, kMostUs);
+    const JsonReader resource = at["resource"];
+    task.resource = resource.name<Resource>();
+    if (at.has("slows")) task.slows = at["slows"].number(1, kMostFactor);
+    if (at.has("slowed")) task.slowed = at["slowed"].number(1, kMostFactor);
+    const auto index = static_cast<int>(graph_.tasks.size());
+    if (!names_.emplace(task.name, index).second) {
+      name.fail("'" + task.name + "' is there twice: expected each name once");
+    }
+    graph_.tasks.push_back(std::move(task));
+  }
+  void add_fusion(const JsonReader& at) {
+    Fusion fusion;
+    const JsonReader compute = at["compute"];
+    const JsonReader links = at["links"];
+    fusion.compute = index_of(compute);
+    fusion.links = index_of(links);
+    const auto kind = [&](int task) { return graph_.tasks[static_cast<std::size_t>(task)].kind; };
+    fusion.kind = kind(fusion.compute) + " + " + kind(fusion.links);
+    fusion.us = at["us"].number(0, kMostUs);
+    fusion.source = at.has("cost_source") ? at["cost_source"].text() : "given";
+    graph_.fusions.push_back(std::move(fusion));
+  }
+  [[nodiscard]] int index_of(const JsonReader& name) const {
+    const auto found = names_.find(name.text());
+    if (found == names_.end()) name.fail("no task '" + name.text() + "'");
+    return found->second;
+  }
+
+  const JsonReader& root_;
+  TaskGraph graph_;
+  std::map<std::string, int> names_;
+};
+
+}  // namespace
+
+Expected<void> check(const TaskGraph& graph) {
+  const auto count = static_cast<int>(graph.tasks.size());
+  for (const Task& task : graph.tasks) {
+    if (const auto checked = check_task(task, count); !checked) return error_of(checked);
+  }
+  if (const int task = task_in_cycle(graph); task >= 0) {
+    return bad_input(fmt::format("task '{}': waits for itself, in a cycle: expected no cycle",
+                                 graph.tasks[static_cast<std::size_t>(task)].name));
+  }
+  return check_fusions(graph);
+}
+
+Expected<TaskGraph> parse_task_graph(std::string_view text, std::string_view origin) {
+  try {
+    const nlohmann::json document = parse_unique_json(text, origin);
+    AskedFields asked;
+    const JsonReader root(document, origin, &asked);
+    TaskGraph graph = GraphReader(root).read();
+    // A graph that this program wrote has the plan beside it.
+    const bool planned = root.has("scheduled_us");
+    for (const std::string& complaint : asked.complaints(document)) {
+      if (planned && !complaint.starts_with("tasks[") && !complaint.starts_with("fusions[")) {
+        continue;
+      }
+      return bad_input(fmt::format("{}: {} (fields: {})", origin, complaint,
+                                   complaint.starts_with("tasks[")     ? kTaskFields
+                                   : complaint.starts_with("fusions[") ? kFusionFields
+                                                                       : kRootFields));
+    }
+    if (const auto checked = check(graph); !checked) {
+      return bad_input(fmt::format("{}: {}", origin, checked.error().message));
+    }
+    return graph;
+  } catch (const Failure& failure) {
+    return bad_input(failure.what());
+  }
+}
+
+}  // namespace overlaptune

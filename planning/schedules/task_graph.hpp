@@ -1,0 +1,75 @@
+#pragma once
+// Tasks on two resources, the GPU's compute and its links, and what may be fused.
+
+#include <string>
+#include <vector>
+
+#include "core/base/error.hpp"
+#include "core/base/names.hpp"
+
+namespace overlaptune {
+
+/// The resource that a task occupies while it runs.
+enum class Resource {
+  compute,  ///< kernels that calculate
+  links,    ///< a collective
+  both,     ///< a GEMM and its collective, overlapped in one operation
+};
+
+template <>
+struct NamesOf<Resource> {
+  static constexpr std::string_view what = "resource";
+  static constexpr std::array<Named<Resource>, 3> all{
+      {{Resource::compute, "compute"}, {Resource::links, "links"}, {Resource::both, "both"}}};
+};
+
+/// The part of a training step that a task belongs to.
+enum class Phase { forward, backward, update };
+
+template <>
+struct NamesOf<Phase> {
+  static constexpr std::string_view what = "phase";
+  static constexpr std::array<Named<Phase>, 3> all{
+      {{Phase::forward, "forward"}, {Phase::backward, "backward"}, {Phase::update, "update"}}};
+};
+
+struct Task {
+  std::string name{};
+  std::string kind{};     ///< the same task of each layer has the same kind
+  std::string traffic{};  ///< on the links: what exposed times are summed by: "all_gather"
+  Resource resource = Resource::compute;
+  Phase phase = Phase::forward;
+  bool is_gemm = false;
+  double us = 0;             ///< with nothing beside it
+  double slows = 1;          ///< on the links: the factor on a compute task beside it, at least 1
+  double slowed = 1;         ///< on the links: the factor on itself beside a compute task
+  std::vector<int> after{};  ///< indices of the tasks that must end before
+  std::string source{};      ///< where `us` comes from
+};
+
+/// A compute task and a task on the links, one of them after the other, which may run as one task
+/// on both resources.
+struct Fusion {
+  int compute = 0;
+  int links = 0;
+  std::string kind{};
+  double us = 0;  ///< of both as one
+  std::string source{};
+};
+
+struct TaskGraph {
+  std::vector<Task> tasks{};
+  std::vector<Fusion> fusions{};
+};
+
+/// Error, naming the task: times that are negative or not finite, factors below 1, indices that do
+/// not exist, tasks that wait for each other in a cycle, fusions that `check_fusions` refuses.
+[[nodiscard]] Expected<void> check(const TaskGraph& graph);
+
+/// Reads a graph from JSON: `tasks` with `name`, `resource`, `us` and, as needed, `after` (names),
+/// `slows`, `slowed`, `kind`; `fusions` with `compute`, `links` (names) and `us`. Beside the plan
+/// that `json_of` (reports) wrote, its other fields are passed over. Error, naming `origin` and the
+/// field or task: what `check` refuses, unknown or repeated names, and unknown or repeated fields.
+[[nodiscard]] Expected<TaskGraph> parse_task_graph(std::string_view text, std::string_view origin);
+
+}  // namespace overlaptune

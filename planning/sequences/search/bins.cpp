@@ -1,0 +1,256 @@
+#include "planning/sequences/search/bins.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace overlaptune {
+namespace {
+
+std::size_t index(int number) {
+  return static_cast<std::size_t>(number);
+}
+
+/// Groups as they are filled.
+class Bins {
+ public:
+  explicit Bins(const Runs& runs) : runs_(runs) {}
+
+  int open(int level) {
+    made_.groups.push_back({.level = level, .time = runs_.rates().fixed(level)});
+    return static_cast<int>(made_.groups.size()) - 1;
+  }
+  void put(int bin, int run) {
+    OpenGroup& group = made_.groups[index(bin)];
+    group.time += runs_.time(run, group.level);
+    group.tokens += runs_.tokens(run, group.level);
+    ++group.sequences;
+    made_.parts.push_back({bin, run, 1});
+  }
+  [[nodiscard]] const OpenGroup& at(int bin) const { return made_.groups[index(bin)]; }
+  /// Tokens that a group still takes; none if it has all the sequences that it may have.
+  [[nodiscard]] std::int64_t room(int bin) const {
+    const OpenGroup& group = at(bin);
+    if (group.sequences >= runs_.rates().most_sequences()) return 0;
+    return runs_.rates().capacity(group.level) - group.tokens;
+  }
+  [[nodiscard]] Filled& made() { return made_; }
+
+ private:
+  const Runs& runs_;
+  Filled made_{};
+};
+
+/// Bins of each level by the work that they have, for runs that come longest first. A bin without
+/// room for a sequence is set aside until one comes that it holds; a bin without room for the
+/// shortest one is not looked at again.
+class ByTime {
+ public:
+  ByTime(const Runs& runs, Bins& bins)
+      : runs_(runs),
+        bins_(bins),
+        open_(index(runs.rates().levels())),
+        aside_(index(runs.rates().levels())) {}
+
+  void add(int bin) { open_[index(bins_.at(bin).level)].emplace(bins_.at(bin).time, bin); }
+  void put(int bin, int run) {
+    const int level = bins_.at(bin).level;
+    open_[index(level)].erase({bins_.at(bin).time, bin});
+    bins_.put(bin, run);
+    if (bins_.room(bin) >= runs_.tokens(runs_.size() - 1, level)) add(bin);
+  }
+  /// The bin of a level with the least work that holds a sequence; -1: none.
+  [[nodiscard]] int least(int run, int level) {
+    auto& open = open_[index(level)];
+    auto& aside = aside_[index(level)];
+    const std::int64_t tokens = runs_.tokens(run, level);
+    for (; !aside.empty() && aside.rbegin()->first >= tokens; aside.erase(std::prev(aside.end()))) {
+      add(aside.rbegin()->second);
+    }
+    for (; !open.empty(); open.erase(open.begin())) {
+      const int bin = open.begin()->second;
+      const std::int64_t room = bins_.room(bin);
+      if (room >= tokens) return bin;
+      aside.emplace(room, bin);
+    }
+    return -1;
+  }
+  /// The most room of a level's bins, where none of them held the last sequence.
+  [[nodiscard]] std::int64_t most_room(int level) const {
+    const auto& aside = aside_[index(level)];
+    return aside.empty() ? 0 : aside.rbegin()->first;
+  }
+  [[nodiscard]] bool none() const {
+    const auto is_empty = [](const auto& bins) { return bins.empty(); };
+    return std::all_of(open_.begin(), open_.end(), is_empty) &&
+           std::all_of(aside_.begin(), aside_.end(), is_empty);
+  }
+
+ private:
+  const Runs& runs_;
+  Bins& bins_;
+  std::vector<std::set<std::pair<double, int>>> open_;         ///< by time
+  std::vector<std::set<std::pair<std::int64_t, int>>> aside_;  ///< by room
+};
+
+/// How many bins each level gets of so many GPUs.
+std::vector<int> shares(const Runs& runs, int level, int gpus) {
+  const Rates& rates = runs.rates();
+  std::vector<double> area(index(rates.levels()), 0);
+  std::vector<double> tokens(index(rates.levels()), 0);
+  double total = 0;
+  for (int run = 0; run < runs.size(); ++run) {
+    const int own = runs.holding_level(run, level);
+    area[index(own)] += runs.count(run) * runs.area(run, own);
+    tokens[index(own)] += runs.count(run) * static_cast<double>(runs.tokens(run, own));
+    total += runs.count(run) * runs.area(run, own);
+  }
+  std::vector<int> bins(index(rates.levels()), 0);
+  int left = gpus;
+  // The narrowest level gets what the wider ones, which are rounded, leave.
+  for (int own = rates.levels() - 1; own >= level; --own) {
+    if (area[index(own)] == 0) continue;
+    const auto held = static_cast<double>(rates.capacity(own));
+    const double wanted = std::max(gpus * area[index(own)] / total / (1 << own),
+                                   std::ceil(tokens[index(own)] / held));
+    const bool last = std::all_of(area.begin() + level, area.begin() + own,
+                                  [](double narrower) { return narrower == 0; });
+    const int most = left >> own;
+    bins[index(own)] = last ? most : std::min(most, static_cast<int>(std::lround(wanted)));
+    left -= bins[index(own)] << own;
+  }
+  return bins;
+}
+
+/// The first run behind `run` that is of a narrower level, or has at most so many tokens.
+int next_fitting(const Runs& runs, int run, int level, int own, std::int64_t room) {
+  int first = run + 1;
+  for (int last = runs.size(); first < last;) {
+    const int middle = first + (last - first) / 2;
+    const bool passed = runs.holding_level(middle, level) == own && runs.tokens(middle, own) > room;
+    (passed ? first : last) = passed ? middle + 1 : middle;
+  }
+  return first;
+}
+
+}  // namespace
+
+Filled packed_groups(const Runs& runs, int level, bool share) {
+  const Rates& rates = runs.rates();
+  Bins bins(runs);
+  std::vector<std::multimap<std::int64_t, int>> by_room(index(rates.levels()));
+  for (int run = 0; run < runs.size(); ++run) {
+    const int own = runs.holding_level(run, level);
+    const int widest = share ? rates.levels() - 1 : own;
+    for (int i = 0; i < runs.count(run); ++i) {
+      int bin = -1;
+      for (int tried = own; tried <= widest && bin < 0; ++tried) {
+        const auto fitting = by_room[index(tried)].lower_bound(runs.tokens(run, tried));
+        if (fitting == by_room[index(tried)].end()) continue;
+        bin = fitting->second;
+        by_room[index(tried)].erase(fitting);
+      }
+      if (bin < 0) bin = bins.open(own);
+      bins.put(bin, run);
+      by_room[index(bins.at(bin).level)].emplace(bins.room(bin), bin);
+    }
+  }
+  return std::move(bins.made());
+}
+
+Filled spread_groups(const Runs& runs, int level, int micro_batches) {
+  const Rates& rates = runs.rates();
+  Bins bins(runs);
+  ByTime open(runs, bins);
+  const std::vector<int> numbers = shares(runs, level, rates.gpus().count * micro_batches);
+  for (int own = level; own < rates.levels(); ++own) {
+    for (int i = 0; i < numbers[index(own)]; ++i) open.add(bins.open(own));
+  }
+  for (int run = 0; run < runs.size(); ++run) {
+    const int own = runs.holding_level(run, level);
+    for (int i = 0; i < runs.count(run); ++i) {
+      int best = -1;
+      double end = 0;
+      for (int tried = own; tried < rates.levels(); ++tried) {
+        const int bin = open.least(run, tried);
+        if (bin < 0) continue;
+        const double its_end = bins.at(bin).time + runs.time(run, tried);
+        if (best >= 0 && its_end >= end) continue;
+        best = bin;
+        end = its_end;
+      }
+      if (best < 0) return {};
+      open.put(best, run);
+    }
+  }
+  return std::move(bins.made());
+}
+
+std::vector<Filled> side_by_side(const Runs& runs, const Filled& groups) {
+  std::vector<int> order;
+  for (int bin = 0; bin < static_cast<int>(groups.groups.size()); ++bin) {
+    if (groups.groups[index(bin)].sequences > 0) order.push_back(bin);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return groups.groups[index(a)].time > groups.groups[index(b)].time;
+  });
+  std::vector<Filled> made;
+  std::vector<std::pair<std::size_t, int>> places(groups.groups.size());  // micro-batch, group
+  std::size_t full = 0;  // micro-batches before this one have no GPU left
+  for (const int bin : order) {
+    const OpenGroup& group = groups.groups[index(bin)];
+    std::size_t at = full;
+    while (at < made.size() && made[at].gpus_left < 1 << group.level) ++at;
+    if (at == made.size()) made.push_back({.gpus_left = runs.rates().gpus().count});
+    places[index(bin)] = {at, static_cast<int>(made[at].groups.size())};
+    made[at].groups.push_back(group);
+    made[at].gpus_left -= 1 << group.level;
+    while (full < made.size() && made[full].gpus_left == 0) ++full;
+  }
+  for (const Part& part : groups.parts) {
+    const auto& [at, group] = places[index(part.group)];
+    made[at].parts.push_back({group, part.run, part.count});
+  }
+  return made;
+}
+
+std::vector<Filled> filled_to_memory(const Runs& runs, int level) {
+  std::vector<Filled> made;
+  Counts left = runs.counts();
+  int first = 0;  // run that is left
+  while (first < runs.size()) {
+    Bins bins(runs);
+    ByTime open(runs, bins);
+    int gpus = runs.rates().gpus().count;
+    for (int run = first; run < runs.size() && (gpus > 0 || !open.none());) {
+      if (left[index(run)] == 0) {
+        ++run;
+        continue;
+      }
+      const int own = runs.holding_level(run, level);
+      int& count = left[index(run)];
+      for (; count > 0; --count) {
+        int bin = -1;
+        if (gpus >= 1 << own) {
+          gpus -= 1 << own;
+          bin = bins.open(own);
+          open.add(bin);
+        } else {
+          bin = open.least(run, own);
+        }
+        if (bin < 0) break;
+        open.put(bin, run);
+      }
+      run = count == 0 ? run + 1 : next_fitting(runs, run, level, own, open.most_room(own));
+    }
+    while (first < runs.size() && left[index(first)] == 0) ++first;
+    made.push_back(std::move(bins.made()));
+  }
+  return made;
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,134 @@
+#include "planning/sequences/search/targets.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "planning/sequences/search/lower_bound.hpp"
+
+namespace overlaptune {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr int kPackBisections = 5;  // of bisection for the last micro-batch
+constexpr int kCommonSteps = 8;     // of bisection for the common target
+constexpr double kMostSlack = 4;    // times the bound: where the memory is too fragmented, give up
+constexpr int kMostFills = 400;     // of micro-batches, while the targets of one start are varied
+constexpr std::size_t kMostStarts = 2;  // whose targets are varied
+constexpr double kWorthVarying = 1.03;  // times the best start
+constexpr std::array kReaches{0.16, 0.04, 0.01};
+constexpr std::array kReachMultiples{-3, -2, -1, 1, 2, 3};
+
+class Search {
+ public:
+  Search(const Runs& runs, int micro_batches, int least_level)
+      : runs_(runs),
+        micro_batches_(static_cast<std::size_t>(micro_batches)),
+        least_level_(least_level),
+        filler_(runs, least_level),
+        fills_(micro_batches_) {
+    bound_ = lower_bound(runs, runs.counts(), micro_batches);
+  }
+
+  /// The least common target where the first micro-batch may take as long as the longest sequence
+  /// on a level.
+  Targets start(int level) { return common(runs_.rates().fixed(level) + runs_.time(0, level)); }
+
+  /// Coordinate search: each target but the last is scaled by some factors.
+  void vary(Targets& best) {
+    int trials = kMostFills / static_cast<int>(micro_batches_);
+    for (const double reach : kReaches) {
+      for (std::size_t part = 0; part + 1 < micro_batches_; ++part) {
+        if (part > 0) fill(part - 1, best.times[part - 1]);
+        const double middle = best.times[part];
+        for (const int step : kReachMultiples) {
+          if (--trials < 0) return;
+          Targets other = best;
+          other.times[part] = middle * (1 + step * reach);
+          other.sum = sum_of(other.times, part, best.sum);
+          if (other.sum < best.sum) best = std::move(other);
+        }
+      }
+    }
+  }
+
+ private:
+  /// Fills one micro-batch with what the one before it leaves.
+  void fill(std::size_t part, double target) {
+    if (part == 0 && std::exchange(first_target_, target) == target) return;
+    filler_.fill(part == 0 ? runs_.counts() : fills_[part - 1].left, target, fills_[part]);
+  }
+
+  /// The time of all micro-batches, of which those before `from` are filled; infinite where it is
+  /// not below `most`.
+  double sum_of(const std::vector<double>& times, std::size_t from, double most) {
+    double sum = 0;
+    for (std::size_t part = 0; part + 1 < micro_batches_; ++part) {
+      if (part >= from) fill(part, times[part]);
+      sum += fills_[part].time();
+      if (sum >= most) return kNever;
+    }
+    const Counts& left = micro_batches_ == 1 ? runs_.counts() : fills_[micro_batches_ - 2].left;
+    if (std::all_of(left.begin(), left.end(), [](int count) { return count == 0; })) return sum;
+    if (most < kNever && sum + filler_.least_time(left) >= most) return kNever;
+    const Filled last = pack(runs_, left, kPackBisections, least_level_);
+    return last.groups.empty() ? kNever : sum + last.time();
+  }
+
+  bool suffices(double first, double common) {
+    for (std::size_t part = 0; part < micro_batches_; ++part) {
+      fill(part, part == 0 ? std::max(first, common) : common);
+      if (fills_[part].took_all()) return true;
+    }
+    return false;
+  }
+
+  Targets common(double first) {
+    double low = 0;
+    double high = bound_ / static_cast<double>(micro_batches_);
+    for (double step = 0.02; !suffices(first, high); step *= 2) {
+      low = high;
+      high *= 1 + step;
+      if (high > kMostSlack * bound_) return {.sum = kNever};
+    }
+    for (int step = 0; step < kCommonSteps; ++step) {
+      const double middle = 0.5 * (low + high);
+      (suffices(first, middle) ? high : low) = middle;
+    }
+    Targets made{.times = std::vector<double>(micro_batches_, high), .least_level = least_level_};
+    made.times.front() = std::max(first, high);
+    made.sum = sum_of(made.times, 0, kNever);
+    return made;
+  }
+
+  const Runs& runs_;
+  std::size_t micro_batches_;
+  int least_level_;
+  Filler filler_;
+  double bound_ = 0;
+  std::vector<Filled> fills_;     ///< of each micro-batch
+  double first_target_ = kNever;  ///< that the first one is filled to; infinite: to none
+};
+
+}  // namespace
+
+std::vector<Targets> search_targets(const Runs& runs, int micro_batches, int least_level) {
+  std::vector<Targets> found;
+  Search search(runs, micro_batches, least_level);
+  for (int level = least_level; level < runs.rates().levels(); ++level) {
+    if (runs.time(0, level) == kNever) continue;
+    Targets targets = search.start(level);
+    if (targets.sum < kNever) found.push_back(std::move(targets));
+  }
+  const auto by_sum = [](const Targets& a, const Targets& b) { return a.sum < b.sum; };
+  std::sort(found.begin(), found.end(), by_sum);
+  const double most = found.empty() ? 0 : found.front().sum * kWorthVarying;
+  for (std::size_t i = 0; i < std::min(found.size(), kMostStarts); ++i) {
+    if (found[i].sum <= most) search.vary(found[i]);
+  }
+  std::sort(found.begin(), found.end(), by_sum);
+  return found;
+}
+
+}  // namespace overlaptune

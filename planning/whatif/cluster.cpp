@@ -1,0 +1,120 @@
+#include "planning/whatif/cluster.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace overlaptune::cluster {
+namespace {
+
+constexpr double kBytesPerUs = 1e3;  // of 1 GB/s
+
+std::int64_t product(const std::vector<int>& sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1},
+                         [](std::int64_t a, int b) { return a * b; });
+}
+
+/// The divisors of `count`, ascending.
+std::vector<std::int64_t> divisors_of(std::int64_t count) {
+  std::vector<std::int64_t> small, large;
+  for (std::int64_t d = 1; d * d <= count; ++d) {
+    if (count % d != 0) continue;
+    small.push_back(d);
+    if (d * d != count) large.push_back(count / d);
+  }
+  small.insert(small.end(), large.rbegin(), large.rend());
+  return small;
+}
+
+/// Sizes up to `most` whose product is `count` and whose sum is least, so that they are as even as
+/// can be. Empty if there are none.
+std::vector<int> most_even(const std::vector<int>& most, std::size_t from, std::int64_t count) {
+  if (from + 1 == most.size()) {
+    if (count > most[from]) return {};
+    return {static_cast<int>(count)};
+  }
+  std::vector<int> best;
+  for (const std::int64_t size : divisors_of(count)) {
+    if (size > most[from]) break;
+    std::vector<int> sizes = most_even(most, from + 1, count / size);
+    if (sizes.empty()) continue;
+    sizes.insert(sizes.begin(), static_cast<int>(size));
+    const auto sum_of = [](const std::vector<int>& v) {
+      return std::accumulate(v.begin(), v.end(), 0);
+    };
+    if (best.empty() || sum_of(sizes) < sum_of(best)) best = std::move(sizes);
+  }
+  return best;
+}
+
+}  // namespace
+
+std::int64_t most_gpus(const Cluster& cluster) {
+  std::int64_t gpus = 1;
+  for (const Level& level : cluster.levels) gpus *= product(level.sizes);
+  return gpus;
+}
+
+Expected<std::vector<Slice>> slices_of(const Cluster& cluster, int gpus) {
+  if (gpus > most_gpus(cluster)) {
+    return bad_input(fmt::format("--gpus {}: expected at most the {} GPUs of {}", gpus,
+                                 most_gpus(cluster), cluster.name));
+  }
+  std::vector<Slice> slices;
+  std::int64_t left = gpus;
+  int inner = 1;
+  for (const Level& level : cluster.levels) {
+    if (left == 1 && !slices.empty()) break;
+    const std::int64_t whole = product(level.sizes);
+    Slice slice{.level = &level, .sizes = level.sizes, .inner = inner};
+    if (left >= whole) {
+      if (left % whole != 0) {
+        return bad_input(
+            fmt::format("--gpus {}: expected a multiple of the {} of one group of '{}' in {}", gpus,
+                        inner * whole, level.name, cluster.name));
+      }
+      slice.size = static_cast<int>(whole);
+    } else {
+      slice.sizes = most_even(level.sizes, 0, left);
+      if (slice.sizes.empty()) {
+        return bad_input(fmt::format(
+            "--gpus {}: sizes of '{}' in {} do not multiply to it: expected a product of sizes up "
+            "to {}",
+            gpus, level.name, cluster.name, fmt::join(level.sizes, " x ")));
+      }
+      slice.size = static_cast<int>(left);
+    }
+    left /= slice.size;
+    inner *= slice.size;
+    slices.push_back(std::move(slice));
+  }
+  return slices;
+}
+
+double share_at(const Shares& shares, double bytes) {
+  if (bytes <= shares.front().first) return shares.front().second;
+  if (bytes >= shares.back().first) return shares.back().second;
+  const auto above = std::upper_bound(shares.begin(), shares.end(), bytes,
+                                      [](double b, const auto& point) { return b < point.first; });
+  const auto& [low, share] = *(above - 1);
+  const double way = std::log(bytes / low) / std::log(above->first / low);
+  return share + way * (above->second - share);
+}
+
+double gpu_rate(const Slice& slice, double bytes) {
+  const Level& level = *slice.level;
+  double gb_per_s = level.links * level.gb_per_s / slice.inner;
+  if (level.kind == LevelKind::full_mesh && level.sizes.front() > 1) {
+    gb_per_s *= (slice.size - 1.0) / (level.sizes.front() - 1.0);  // to those that take part
+  }
+  if (level.root_gb_per_s > 0) {
+    const double members = static_cast<double>(slice.size) * slice.inner;
+    gb_per_s = std::min(gb_per_s, level.root_gb_per_s / members);
+  }
+  return gb_per_s * share_at(level.efficiency, bytes) * kBytesPerUs;
+}
+
+}  // namespace overlaptune::cluster

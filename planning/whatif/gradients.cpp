@@ -1,0 +1,62 @@
+#include "planning/whatif/gradients.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/elements.hpp"
+#include "workload/weights.hpp"
+
+namespace overlaptune::cluster {
+
+Expected<Synchronisation> synchronisation(const ModelConfig& config, const Cluster& cluster,
+                                          const Training& training) {
+  const auto weights = weights_of(config);
+  if (!weights) return error_of(weights);
+  if (!(cluster.tflops > 0)) {
+    return bad_input(
+        fmt::format("{}: tflops is missing: expected the rate of one GPU, which "
+                    "--model needs",
+                    cluster.name));
+  }
+  // 2 operations a weight and token forward, 4 backward (Kaplan et al., Scaling laws for neural
+  // language models, 2020, 2.1).
+  constexpr double kOperations = 6;
+  constexpr double kPerUs = 1e6;  // of 1 TFLOP/s
+  return Synchronisation{
+      .parameters = std::llround(weights->all),
+      .gradient_bytes = weights->all * static_cast<double>(operand_bytes(config.elements)) /
+                        training.tensor_parallel,
+      .us_per_token = kOperations * weights->per_token /
+                      (training.tensor_parallel * cluster.tflops * kPerUs * training.utilisation)};
+}
+
+Expected<Cluster> across_replicas(const Cluster& cluster, int tensor_parallel) {
+  if (tensor_parallel == 1) return cluster;
+  Cluster across = cluster;
+  Level& inner = across.levels.front();
+  if (inner.sizes.size() > 1) {
+    return bad_input(fmt::format("--tensor-parallel {}: '{}' of {} is a torus: expected 1",
+                                 tensor_parallel, inner.name, cluster.name));
+  }
+  if (inner.sizes.front() % tensor_parallel != 0) {
+    return bad_input(fmt::format("--tensor-parallel {}: expected a divisor of the {} GPUs of '{}'",
+                                 tensor_parallel, inner.sizes.front(), inner.name));
+  }
+  inner.sizes.front() /= tensor_parallel;
+  // All GPUs of a group send at the same time, each for its own place: they share what leaves it.
+  inner.root_gb_per_s /= tensor_parallel;
+  for (std::size_t i = 1; i < across.levels.size(); ++i) {
+    across.levels[i].gb_per_s /= tensor_parallel;
+  }
+  if (inner.sizes.front() == 1 && across.levels.size() > 1) {
+    across.levels.erase(across.levels.begin());
+  }
+  return across;
+}
+
+double hiding_tokens(const Synchronisation& step, double all_reduce_us) {
+  return std::ceil(all_reduce_us / (step.us_per_token * step.backward_share));
+}
+
+}  // namespace overlaptune::cluster

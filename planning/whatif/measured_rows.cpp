@@ -1,0 +1,98 @@
+#include "planning/whatif/measured_rows.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/base/printable.hpp"
+#include "planning/whatif/row_forms.hpp"
+
+namespace overlaptune::cluster {
+namespace {
+
+constexpr std::size_t kShown = 40;
+
+/// Whether a text has the lines of nccl-tests: a heading with its threads, or with the names of its
+/// columns, which commas would make CSV.
+bool is_test_log(std::string_view text) {
+  if (text.find("nThread") != std::string_view::npos) return true;
+  const std::size_t name = text.find("algbw");
+  if (name == std::string_view::npos) return false;
+  const std::size_t begin = text.rfind('\n', name) + 1;  // 0 where there is none
+  return text.substr(begin, text.find('\n', name) - begin).find(',') == std::string_view::npos;
+}
+
+/// Whether a text is an object, or a list of objects; a log may begin with the list of a prefix.
+bool is_json(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos || text[first] != '[') {
+    return first != std::string_view::npos && text[first] == '{';
+  }
+  const std::size_t second = text.find_first_not_of(kBlanks, first + 1);
+  return second != std::string_view::npos && text[second] == '{';
+}
+
+Expected<void> check_ascending(const std::vector<MeasuredRow>& rows) {
+  std::map<std::pair<Operation, int>, double> last;
+  for (const MeasuredRow& row : rows) {
+    double& before = last[{row.operation, row.gpus}];
+    if (row.bytes <= before) {
+      return bad_input(fmt::format(
+          "{}: {} bytes of {} on {} GPUs after {}: expected ascending bytes, each once, of one "
+          "machine and setting",
+          row.place, row.bytes, to_string(row.operation), row.gpus, before));
+    }
+    before = row.bytes;
+  }
+  return {};
+}
+
+}  // namespace
+
+double number(std::string_view text) {
+  double value = 0;
+  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return failure == std::errc{} && rest == text.data() + text.size() ? value : std::nan("");
+}
+
+std::optional<int> whole(std::string_view text, int least, int most) {
+  int value = 0;
+  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool read = failure == std::errc{} && rest == text.data() + text.size();
+  return read && value >= least && value <= most ? std::optional(value) : std::nullopt;
+}
+
+std::string shown(std::string_view text) {
+  return printable(text.substr(0, kShown));
+}
+
+double known_rate(double gb_per_s) {
+  return std::isfinite(gb_per_s) && gb_per_s > 0 ? gb_per_s : 0;
+}
+
+double bus_share(double algbw, double busbw) {
+  constexpr double kLeast = 1;  // GB/s, of which two decimals are printed
+  return algbw >= kLeast && busbw > 0 ? busbw / algbw : 0;
+}
+
+Expected<void> check_wrong(std::string_view count, const std::string& place) {
+  const double wrong = number(count);  // "N/A": not checked
+  if (std::isnan(wrong) || wrong == 0) return {};
+  return bad_input(
+      fmt::format("{}: #wrong is {}: expected 0: wrong results have no time", place, shown(count)));
+}
+
+Expected<std::vector<MeasuredRow>> parse_rows(std::string_view text, const std::string& origin,
+                                              Operation asked) {
+  auto rows = is_json(text)       ? parse_test_json(text, origin, asked)
+              : is_test_log(text) ? parse_test_log(text, origin, asked)
+                                  : parse_row_csv(text, origin);
+  if (!rows) return rows;
+  if (const auto good = check_ascending(*rows); !good) return error_of(good);
+  return rows;
+}
+
+}  // namespace overlaptune::cluster

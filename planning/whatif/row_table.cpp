@@ -1,0 +1,140 @@
+// Measured rows of named columns: CSV, and the lists of rccl-tests.
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/base/csv.hpp"
+#include "core/base/units.hpp"
+#include "planning/whatif/row_forms.hpp"
+
+namespace overlaptune::cluster {
+namespace {
+
+constexpr double kMostBytes = 1e18;
+constexpr double kMostUs = 1e12;
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// An op by its name here or in rccl-tests: "AllReduce".
+Expected<Operation> operation_of(const std::string& name) {
+  constexpr std::pair<std::string_view, Operation> kNames[] = {
+      {"allreduce", Operation::all_reduce},
+      {"reducescatter", Operation::reduce_scatter},
+      {"allgather", Operation::all_gather},
+      {"alltoall", Operation::all_to_all},
+      {"sendrecv", Operation::send}};
+  for (const auto& [known, operation] : kNames) {
+    if (lower(name) == known) return operation;
+  }
+  return parse_name<Operation>(shown(name));
+}
+
+/// A number of bytes, or a size as in 64M or 1GB.
+double bytes_of(const std::string& text) {
+  const double plain = number(text);
+  if (!std::isnan(plain)) return plain;
+  const auto size = parse_bytes(text);
+  return size ? static_cast<double>(*size) : plain;
+}
+
+}  // namespace
+
+Expected<RowTable> RowTable::of(const std::vector<std::string>& header, const std::string& place) {
+  const auto find =
+      [&](std::initializer_list<std::string_view> wanted) -> std::optional<std::size_t> {
+    for (const std::string_view name : wanted) {
+      for (std::size_t i = 0; i < header.size(); ++i) {
+        if (lower(header[i]) == name) return i;
+      }
+    }
+    return std::nullopt;
+  };
+  RowTable table;
+  table.columns_ = header.size();
+  table.at_ = {.op = find({"op", "name"}),
+               .gpus = find({"gpus"}),
+               .ranks = find({"ranks"}),
+               .gpus_per_rank = find({"gpusperrank"}),
+               .bytes = find({"bytes", "size"}),
+               .us = find({"us", "time_us", "µs", "time"}),
+               .in_place = find({"inplace"}),
+               .wrong = find({"#wrong", "wrong"}),
+               .algbw = find({"algbw"}),
+               .busbw = find({"busbw"})};
+  const Columns& at = table.at_;
+  if (at.op && (at.gpus || at.ranks) && at.bytes && at.us) return table;
+  return bad_input(fmt::format(
+      "{}: '{}': expected a header with op, gpus, bytes and us, or the output of nccl-tests", place,
+      shown(header.empty() ? "" : header.front())));
+}
+
+Expected<int> RowTable::gpus_of(const std::vector<std::string>& cells,
+                                const std::string& place) const {
+  const std::string& text = cells[at_.gpus ? *at_.gpus : *at_.ranks];
+  const auto gpus = whole(text, at_.gpus ? 2 : 1);
+  const auto each =
+      at_.gpus || !at_.gpus_per_rank ? std::optional(1) : whole(cells[*at_.gpus_per_rank], 1);
+  if (gpus && each && std::int64_t{*gpus} * *each >= 2 &&
+      std::int64_t{*gpus} * *each <= kMostGpus) {
+    return *gpus * *each;
+  }
+  return bad_input(fmt::format("{}: {} = '{}': expected a whole number of at least 2", place,
+                               at_.gpus ? "gpus" : "ranks", shown(text)));
+}
+
+Expected<std::optional<MeasuredRow>> RowTable::row(const std::vector<std::string>& cells,
+                                                   const std::string& place) const {
+  if (cells.size() != columns_) {
+    return bad_input(
+        fmt::format("{}: {} columns: expected {} as in line 1", place, cells.size(), columns_));
+  }
+  if (at_.in_place && cells[*at_.in_place] == "1") return std::nullopt;
+  const auto operation = operation_of(cells[*at_.op]);
+  if (!operation) return bad_input(place + ": " + operation.error().message);
+  const auto gpus = gpus_of(cells, place);
+  if (!gpus) return error_of(gpus);
+  const double bytes = bytes_of(cells[*at_.bytes]);
+  const double us = number(cells[*at_.us]);
+  const auto complain = [&](const char* name, std::size_t column) {
+    return bad_input(
+        fmt::format("{}: {} = '{}': expected a number above 0", place, name, shown(cells[column])));
+  };
+  if (!(bytes > 0 && bytes <= kMostBytes)) return complain("bytes", *at_.bytes);
+  if (!(us > 0 && us <= kMostUs)) return complain("us", *at_.us);
+  if (at_.wrong) {
+    if (const auto right = check_wrong(cells[*at_.wrong], place); !right) return error_of(right);
+  }
+  const double algbw = at_.algbw ? number(cells[*at_.algbw]) : 0;
+  const double share = at_.busbw ? bus_share(algbw, number(cells[*at_.busbw])) : 0;
+  return MeasuredRow{*operation, *gpus, bytes, us, place, share, {}, known_rate(algbw)};
+}
+
+Rows parse_row_csv(std::string_view text, const std::string& origin) {
+  std::optional<RowTable> table;
+  std::vector<MeasuredRow> rows;
+  const auto read = read_csv(text, origin, [&](const CsvRow& each) -> Expected<void> {
+    const std::string place = fmt::format("{}: line {}", origin, each.line);
+    if (!table) {
+      const auto found = RowTable::of(each.cells, place);
+      if (!found) return error_of(found);
+      table = *found;
+      return {};
+    }
+    const auto row = table->row(each.cells, place);
+    if (!row) return error_of(row);
+    if (*row) rows.push_back(**row);
+    return {};
+  });
+  if (!read) return error_of(read);
+  if (rows.empty()) return bad_input(origin + ": no measured rows: expected op,gpus,bytes,us");
+  return rows;
+}
+
+}  // namespace overlaptune::cluster

@@ -1,0 +1,127 @@
+// The JSON that nccl-tests (`-J`; src/util.cu) and rccl-tests (`-Z json`) write.
+
+#include <fmt/format.h>
+
+#include "json/parse.hpp"
+#include "json/reader.hpp"
+#include "planning/whatif/row_forms.hpp"
+
+namespace overlaptune::cluster {
+namespace {
+
+using nlohmann::json;
+
+std::string text_of(const json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// A list of objects with the columns of the CSV.
+std::vector<MeasuredRow> rows_of_list(const json& document, const std::string& origin) {
+  if (document.empty() || !document[0].is_object()) {
+    JsonReader(document, origin).fail("expected a list of objects, as rccl-tests writes it");
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, value] : document[0].items()) names.push_back(name);
+  const RowTable table = value_or_throw(RowTable::of(names, origin));
+  std::vector<MeasuredRow> rows;
+  for (std::size_t i = 0; i < document.size(); ++i) {
+    const std::string place = fmt::format("{}: [{}]", origin, i);
+    std::vector<std::string> cells;
+    for (const std::string& name : names) {
+      const bool there = document[i].is_object() && document[i].contains(name);
+      cells.push_back(there ? text_of(document[i][name]) : "");
+    }
+    if (const auto row = value_or_throw(table.row(cells, place))) rows.push_back(*row);
+  }
+  return rows;
+}
+
+int gpus_of(const JsonReader& config) {
+  const JsonReader devices = config["devices"];
+  RankList ranks;
+  devices.each([&](const JsonReader& device) {
+    const int group = device.has("group") ? device["group"].small(0, kMostGpus) : 0;
+    if (const auto added = ranks.add(device["rank"].small(0, kMostGpus), group); !added) {
+      device.fail(added.error().message);
+    }
+  });
+  if (ranks.empty()) devices.fail("expected the GPUs of the run, found none");
+  const auto each =
+      std::int64_t{config["nthreads"].small(1, kMostGpus)} * config["ngpus"].small(1, kMostGpus);
+  if (each > kMostGpus) config["ngpus"].fail("expected fewer GPUs");
+  const auto gpus = ranks.gpus(static_cast<int>(each));
+  if (!gpus) devices.fail(gpus.error().message);
+  if (*gpus < 2) devices.fail("expected at least 2 GPUs");
+  return *gpus;
+}
+
+/// The name of the last GPU of a run; empty where none is.
+std::string gpu_of(const JsonReader& config) {
+  std::string name;
+  const JsonReader devices = config["devices"];
+  devices.each([&](const JsonReader& device) {
+    if (device.has("device_info") && device["device_info"].is_text()) {
+      name = device["device_info"].text();
+    }
+  });
+  return name;
+}
+
+Operation operation_of(const JsonReader& root, Operation asked) {
+  if (!root.has("args")) return asked;
+  const JsonReader args = root["args"];
+  std::optional<Operation> named;
+  args.each([&](const JsonReader& each) {
+    const auto found = operation_in(each.is_text() ? each.text() : "");
+    if (!found) each.fail(found.error().message);
+    if (*found && !named) named = *found;
+  });
+  return named.value_or(asked);
+}
+
+std::vector<MeasuredRow> rows_of_run(const JsonReader& root, const std::string& origin,
+                                     Operation asked) {
+  const JsonReader results = root["results"];
+  const JsonReader config = root["config"];
+  const int gpus = gpus_of(config);
+  const std::string gpu = gpu_of(config);
+  const Operation operation = operation_of(root, asked);
+  if (root.has("out_of_bounds")) {
+    const JsonReader bounds = root["out_of_bounds"];
+    const JsonReader count = bounds["count"];
+    if (count.integer() > 0) count.fail("expected 0: wrong results have no time");
+  }
+  std::vector<MeasuredRow> rows;
+  std::size_t index = 0;
+  results.each([&](const JsonReader& at) {
+    const std::string place = fmt::format("{}: results[{}]", origin, index++);
+    const double bytes = at["size"].number(0, 1e18);
+    if (bytes == 0 || !at.has("out_of_place")) return;
+    const JsonReader timed = at["out_of_place"];
+    const double us = timed[timed.has("time") ? "time" : "cpu_time"].number(1e-6, 1e12);
+    if (timed.has("nwrong")) {
+      const JsonReader wrong = timed["nwrong"];
+      if (wrong.number() != 0) wrong.fail("expected 0: wrong results have no time");
+    }
+    const double algbw = timed["alg_bw"].number();
+    rows.push_back({operation, gpus, bytes, us, place, bus_share(algbw, timed["bus_bw"].number()),
+                    gpu, known_rate(algbw)});
+  });
+  return rows;
+}
+
+}  // namespace
+
+Rows parse_test_json(std::string_view text, const std::string& origin, Operation asked) {
+  try {
+    const json document = parse_python_json(text, origin);
+    auto rows = document.is_array() ? rows_of_list(document, origin)
+                                    : rows_of_run(JsonReader(document, origin), origin, asked);
+    if (rows.empty()) return bad_input(origin + ": expected results of nccl-tests, found none");
+    return rows;
+  } catch (const Failure& failure) {
+    return bad_input(failure.what());
+  }
+}
+
+}  // namespace overlaptune::cluster

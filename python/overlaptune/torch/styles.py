@@ -1,0 +1,49 @@
+"""Styles for torch.distributed.tensor.parallel.parallelize_module: they make the linear layers of a model layers of
+this package, in place.
+
+    parallelize_module(model, mesh["tp"], {
+        "layers.*.mlp.up": ColwiseOverlap(world), "layers.*.mlp.down": RowwiseOverlap(world)})"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.distributed.tensor.parallel import ParallelStyle
+
+from ..errors import ArgumentError
+from .layers import ColumnParallelLinear, RowParallelLinear
+from .world import World
+
+
+class _Overlap(ParallelStyle):
+    _layer: Any
+
+    def __init__(self, world: World, *, sequence_parallel: bool = True) -> None:
+        super().__init__()
+        self._world, self._sequence_parallel = world, sequence_parallel
+
+    def _apply(self, module: torch.nn.Module, device_mesh: Any) -> torch.nn.Module:
+        if not isinstance(module, torch.nn.Linear):
+            raise ArgumentError(f"{type(module).__name__}: expected a torch.nn.Linear for {type(self).__name__}")
+        if device_mesh.ndim != 1 or device_mesh.size() != self._world.size:
+            raise ArgumentError(
+                f"a mesh of {device_mesh.ndim} dimensions and {device_mesh.size()} ranks: expected one dimension and "
+                f"the {self._world.size} ranks of the world"
+            )
+        layer: torch.nn.Module = self._layer.from_linear(
+            self._world, module, sequence_parallel=self._sequence_parallel, in_place=True
+        )
+        return layer
+
+
+class RowwiseOverlap(_Overlap):
+    """torch.nn.Linear to RowParallelLinear; the input is this rank's part of the features."""
+
+    _layer = RowParallelLinear
+
+
+class ColwiseOverlap(_Overlap):
+    """torch.nn.Linear to ColumnParallelLinear; the output is this rank's part of the features."""
+
+    _layer = ColumnParallelLinear

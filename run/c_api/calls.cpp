@@ -1,0 +1,59 @@
+#include "run/c_api/calls.hpp"
+
+#include "run/agreed.hpp"
+#include "run/c_api/c_arguments.hpp"
+#include "run/streams/device_runs.hpp"
+
+namespace overlaptune::run {
+
+ovt_status status_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::bad_input:
+      return OVT_ERROR_ARGUMENT;
+    case ErrorKind::machine_unavailable:
+    case ErrorKind::cannot_write:
+      return OVT_ERROR_UNAVAILABLE;
+    case ErrorKind::out_of_memory:
+      return OVT_ERROR_MEMORY;
+    default:
+      return OVT_ERROR_INTERNAL;
+  }
+}
+
+void wait_for_plans(Ranks& ranks) {
+  if (ranks.last_run.end() == nullptr) return;
+  ranks.world.finish(ranks.last_run.end(), "a plan that was enqueued before");
+}
+
+Call::Call(Ranks& ranks) : ranks_(ranks), lock_(ranks.calls), current_(ranks.device) {
+  if (auto ended = ranks.world.failure()) throw c::Refusal{OVT_ERROR_UNAVAILABLE, *ended};
+}
+
+Call::~Call() {
+  if (ranks_.world.failure()) ranks_.abandon();
+}
+
+void run_plan(Ranks& ranks, DeployedPlan& plan, cudaStream_t stream, const Given& operands) {
+  plan.find_memory();
+  if (std::string mistake = plan.mistake_in(operands.a, operands.b, operands.c); !mistake.empty()) {
+    refuse(std::move(mistake));
+  }
+  const auto enqueue = [&] { plan.enqueue(stream, operands.a, operands.b, operands.c); };
+  const bool is_captured = ranks.graphs.note(stream);
+  const DeviceRuns::Next next(DeviceRuns::of(ranks.device), stream);
+  if (is_captured) return enqueue();
+  ranks.last_run.begin(stream);
+  try {
+    enqueue();
+  } catch (...) {
+    // A part of it may be enqueued.
+    static_cast<void>(caught([&]() -> Expected<void> {
+      ranks.last_run.note(stream);
+      return {};
+    }));
+    throw;
+  }
+  ranks.last_run.note(stream);
+}
+
+}  // namespace overlaptune::run

@@ -1,0 +1,92 @@
+#include "run/exchange/peers.hpp"
+
+#include <algorithm>
+
+#include "core/base/error.hpp"
+#include "core/config/check.hpp"
+#include "run/check.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+static_assert(kMostPeerElements <= kernels::PeerExchange::kMostElements);
+
+[[noreturn]] void refuse_size() {
+  throw Failure(ErrorKind::bad_input, "transport peer_access: too large a collective");
+}
+
+}  // namespace
+
+std::ptrdiff_t offset_in(const World& world, const void* operand) {
+  const std::ptrdiff_t offset = static_cast<const std::byte*>(operand) - world.memory();
+  if (offset < 0 || static_cast<std::size_t>(offset) >= world.capacity()) {
+    throw Failure(ErrorKind::bad_input,
+                  "transport peer_access: an operand outside of the memory that all ranks share");
+  }
+  return offset;
+}
+
+kernels::Before enqueue_gate(cudaStream_t stream, const World& world, const CommKey& key,
+                             kernels::Counters counters) {
+  OVT_CHECK(kernels::gate(stream, world.barrier(key), counters));
+  return kernels::Before::gate;
+}
+
+void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, const PeerMatrix& what,
+                   std::span<const kernels::PeerPiece> pieces) {
+  const std::ptrdiff_t offset = offset_in(world, what.matrix);
+  const bool fit = std::all_of(pieces.begin(), pieces.end(), [](const kernels::PeerPiece& piece) {
+    return std::int64_t{piece.rows} * piece.columns < kernels::PeerExchange::kMostElements;
+  });
+  if (!fit || pieces.size() > kMostRegions) {
+    throw Failure(ErrorKind::bad_input, "transport peer_access: too large a group, or more than " +
+                                            std::to_string(kMostRegions) + " regions");
+  }
+  kernels::PeerExchange exchange{.barrier = world.barrier(key),
+                                 .collective = what.collective,
+                                 .dtype = what.dtype,
+                                 .n = what.n,
+                                 .block_rows = what.block_rows,
+                                 .result = what.result};
+  for (int rank = 0; rank < key.ranks; ++rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    exchange.matrices[r] = world.memory_of(key, rank) + offset;
+  }
+  OVT_CHECK(kernels::exchange(stream, exchange, pieces, key.ctas));
+}
+
+void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, Collective collective,
+                   Dtype dtype, const void* send, void* receive, std::int64_t count) {
+  if (world.rank() >= key.ranks) return;  // this rank has no part in it
+  enqueue_gate(stream, world, key, kernels::Counters::reset);
+  if (collective == Collective::all_gather) {
+    const std::ptrdiff_t offset = offset_in(world, receive);
+    kernels::PeerPush push{.barrier = world.barrier(key),
+                           .bytes = count / key.ranks * bytes_of(dtype),
+                           .source = send};
+    if (push.bytes >= kernels::PeerPush::kMostBytes) refuse_size();
+    for (int rank = 0; rank < key.ranks; ++rank) {
+      push.matrices[static_cast<std::size_t>(rank)] = world.memory_of(key, rank) + offset;
+    }
+    OVT_CHECK(kernels::push(stream, push, key.ctas));
+    return;
+  }
+  // A matrix of eight columns, so that its sizes are small numbers.
+  constexpr std::int64_t kColumns = 8;
+  const std::int64_t block = collective == Collective::all_reduce ? count : count / key.ranks;
+  if (block >= kernels::PeerExchange::kMostElements) refuse_size();
+  const auto rows = static_cast<std::int32_t>(block / kColumns);
+  const kernels::PeerPiece whole{.rows = rows, .columns = kColumns};
+  const bool in_place =
+      collective == Collective::all_reduce;  // the others only read what they send
+  enqueue_peers(stream, world, key,
+                {.collective = collective,
+                 .dtype = dtype,
+                 .n = kColumns,
+                 .block_rows = rows,
+                 .matrix = in_place ? receive : const_cast<void*>(send),
+                 .result = receive},
+                std::span(&whole, 1));
+}
+
+}  // namespace overlaptune::run

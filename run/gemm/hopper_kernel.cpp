@@ -1,0 +1,239 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cuda.h>
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+#include "kernels/hopper_gemm.hpp"
+#include "run/check.hpp"
+#include "run/gemm/generated_queue.hpp"
+
+namespace overlaptune::run {
+
+namespace device = kernels::device;
+
+namespace {
+
+/// The amount that each consumer adds to the counter for a tile. Two CTAs that share the tile add
+/// half of it each.
+constexpr int kSignal = 2;
+
+static_assert(sizeof(device::TensorMap) == sizeof(CUtensorMap));
+static_assert(alignof(CUtensorMap) % alignof(device::TensorMap) == 0);
+
+using Encode = decltype(&cuTensorMapEncodeTiled);
+
+Encode encode_tiled() {
+  static const Encode entry = [] {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+    OVT_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
+                                               cudaEnableDefault, &result));
+    if (result != cudaDriverEntryPointSuccess) {
+      throw Failure(ErrorKind::machine_unavailable, "cuTensorMapEncodeTiled: not in this driver");
+    }
+    return reinterpret_cast<Encode>(found);
+  }();
+  return entry;
+}
+
+struct Matrix {
+  const void* base = nullptr;
+  std::int64_t columns = 0;
+  std::int64_t rows = 0;
+  std::int64_t blocks = 1;
+  std::int64_t row_stride = 0;    ///< elements
+  std::int64_t block_stride = 0;  ///< elements
+};
+
+/// With rows that are a multiple of these bytes apart, L2 fetches 256 bytes at a time.
+constexpr std::int64_t kWideFetch = 64;
+
+CUtensorMapDataType type_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::bf16:
+      return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    case Dtype::fp16:
+      return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+  }
+  return {};
+}
+
+/// The tensor map of blocks of rows. One copy moves a box of `rows` by `columns`. Elements outside
+/// of a block are read as zero and not written. The swizzle in shared memory is as wide as a row of
+/// the box.
+device::TensorMap tensor_map(const Matrix& matrix, int columns, int rows, Dtype dtype) {
+  const std::array<cuuint64_t, 3> size{static_cast<cuuint64_t>(matrix.columns),
+                                       static_cast<cuuint64_t>(matrix.rows),
+                                       static_cast<cuuint64_t>(matrix.blocks)};
+  const std::array<cuuint64_t, 2> strides{
+      static_cast<cuuint64_t>(matrix.row_stride * bytes_of(dtype)),
+      static_cast<cuuint64_t>(matrix.block_stride * bytes_of(dtype))};
+  const std::array<cuuint32_t, 3> box{static_cast<cuuint32_t>(columns),
+                                      static_cast<cuuint32_t>(rows), 1};
+  const std::array<cuuint32_t, 3> steps{1, 1, 1};
+  const std::int64_t box_bytes = columns * bytes_of(dtype);
+  const CUtensorMapSwizzle swizzle = box_bytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+                                     : box_bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                                       : CU_TENSOR_MAP_SWIZZLE_32B;
+  // Rows that do not begin with a sector of L2 cost more with the wide fetch
+  // (tests/bench/shapes_bench).
+  const bool wide = matrix.row_stride * bytes_of(dtype) % kWideFetch == 0;
+  CUtensorMap map{};
+  const CUresult code = encode_tiled()(
+      &map, type_of(dtype), 3, const_cast<void*>(matrix.base), size.data(), strides.data(),
+      box.data(), steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+      wide ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (code != CUDA_SUCCESS) {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("cuTensorMapEncodeTiled: error {} for {} x {} x {} elements",
+                              static_cast<int>(code), matrix.blocks, matrix.rows, matrix.columns));
+  }
+  return std::bit_cast<device::TensorMap>(map);
+}
+
+class HopperKernel : public GeneratedKernel {
+ public:
+  HopperKernel(kernels::KernelSource source, const kernels::HopperLayout& layout,
+               const TiledKernel& kernel)
+      : GeneratedKernel(std::move(source), layout.threads(), layout.shared_bytes,
+                        kSignal * layout.of_one_tile()),
+        tile_(kernel.tile),
+        subtile_columns_(tile_.swaps_ab() ? Tile::kInstructionRows : layout.subtile),
+        subtile_rows_(tile_.swaps_ab() ? layout.subtile : Tile::kInstructionRows),
+        elements_(kernel.elements),
+        room_(LaunchRoom::of(kernel)) {}
+
+  [[nodiscard]] GeneratedLaunch prepare(const TileOrder& order, const Crew& crew,
+                                        const GeneratedOperands& operands,
+                                        std::uint32_t* counters) const override {
+    const std::int64_t k = operands.k - operands.left_out_k;
+    const std::int64_t tiles = order.tiles() - operands.left_out_tiles;
+    if (tiles <= 0) return {};
+    check_room(operands, room_);
+    const bool one_block = operands.rows || operands.stores;  // of the order in the kernel
+    // CTAs that share a tile have no other item: they could not push rows for it.
+    const bool pushes = operands.rows && operands.rows->pushes;
+    const int ctas = pushes ? 1
+                            : ctas_per_tile(order, tile_, k, crew.sms - crew.leaving,
+                                            gpu_limits(kernels::kHopper));
+    const QueuedKernel queued{.tile = tile_,
+                              .elements = elements_,
+                              .ctas_an_item = std::max(ctas, tile_.cluster),
+                              .tiles_an_item = tile_.cluster};
+    const QueuedItems items = queued_items(queued, operands, tiles, crew.sms);
+    // Whole clusters. The last one may have a tile for only one of its CTAs. CTAs that share a tile
+    // have no other item.
+    const Turns turns =
+        ctas > 1 ? Turns{.blocks = static_cast<unsigned>(ctas * items.all)}
+                 : turns_of(crew, (one_block ? items.all * tile_.cluster : tiles), tile_.cluster);
+    const device::TensorMap a = tensor_map({.base = operands.a,
+                                            .columns = k,
+                                            .rows = order.block_rows,
+                                            .blocks = order.blocks,
+                                            .row_stride = operands.k,
+                                            .block_stride = order.block_rows * operands.k},
+                                           tile_.block_k, tile_.block_m, operand_of(elements_));
+    const device::TensorMap b =
+        tensor_map({.base = operands.b,
+                    .columns = k,
+                    .rows = order.n,
+                    .row_stride = operands.k,
+                    .block_stride = order.n * operands.k},
+                   tile_.block_k, tile_.block_n / tile_.cluster, operand_of(elements_));
+    device::Order places = order_of(order, one_block ? 1 : order.blocks, tiles, k, turns, counters);
+    places.ctas = ctas;
+    places.signal = kSignal / ctas;
+    const unsigned clusters = turns.blocks / static_cast<unsigned>(queued.ctas_an_item);
+    if ((operands.stores || operands.rows) && clusters > kernels::RankFlags::kMostClusters) {
+      throw Failure(ErrorKind::bad_input,
+                    fmt::format("a launch of {} clusters that take items from a queue: at most {}",
+                                clusters, kernels::RankFlags::kMostClusters));
+    }
+    const bool queued_launch = operands.stores || operands.rows;
+    return {
+        .parameters = {parameter(a), parameter(b), parameter(places),
+                       operands.rows ? rows_parameter(order, operands, queued, items, room_,
+                                                      own_rows(order, operands, k))
+                                     : parameter(device::NoParams{}),
+                       operands.stores ? stores_parameter(*operands.stores,
+                                                          maps_of(*operands.stores, order), room_)
+                                       : into_c(order, operands),
+                       queued_launch ? parameter(run_of(operands, items, clusters))
+                                     : parameter(device::NoRun{})},
+        .blocks = turns.blocks,
+        .cluster = static_cast<unsigned>(ctas)};
+  }
+
+ private:
+  [[nodiscard]] device::TensorMap own_rows(const TileOrder& order,
+                                           const GeneratedOperands& operands,
+                                           std::int64_t k) const {
+    return tensor_map({.base = operands.rows->own,
+                       .columns = k,
+                       .rows = order.block_rows,
+                       .row_stride = operands.k,
+                       .block_stride = order.block_rows * operands.k},
+                      tile_.block_k, tile_.block_m, operand_of(elements_));
+  }
+
+  /// The segments of C.
+  [[nodiscard]] std::vector<std::byte> into_c(const TileOrder& order,
+                                              const GeneratedOperands& operands) const {
+    return with_constant(room_.segments, [&](auto count) {
+      device::IntoCParams<count> into{};
+      for (std::size_t i = 0; i < operands.segments.size(); ++i) {
+        const GeneratedSegment& segment = operands.segments[i];
+        const Region& region = segment.region;
+        into.segments[i] = {static_cast<int>(region.end), segment.counter,
+                            static_cast<int>(region.first_row),
+                            static_cast<int>(region.first_column)};
+        into.c[i] = tensor_map({.base = segment.c,
+                                .columns = region.columns,
+                                .rows = region.rows,
+                                .blocks = order.blocks,
+                                .row_stride = segment.row_stride,
+                                .block_stride = segment.block_stride},
+                               subtile_columns_, subtile_rows_, result_of(elements_));
+      }
+      return parameter(into);
+    });
+  }
+
+  /// The rows of C that this rank's tiles fill at each rank.
+  [[nodiscard]] std::vector<device::TensorMap> maps_of(const GeneratedStores& stores,
+                                                       const TileOrder& order) const {
+    std::vector<device::TensorMap> maps;
+    for (const GeneratedStores::Peer& peer : stores.peers) {
+      maps.push_back(peer.c == nullptr
+                         ? device::TensorMap{}
+                         : tensor_map({.base = peer.c,
+                                       .columns = order.n,
+                                       .rows = order.block_rows,
+                                       .row_stride = order.n,
+                                       .block_stride = order.block_rows * order.n},
+                                      subtile_columns_, subtile_rows_, result_of(elements_)));
+    }
+    return maps;
+  }
+
+  Tile tile_;
+  int subtile_columns_;  // columns and rows of C in a subtile
+  int subtile_rows_;
+  Elements elements_;
+  LaunchRoom room_;
+};
+
+}  // namespace
+
+Expected<std::unique_ptr<GeneratedKernel>> hopper_kernel(const TiledKernel& kernel) {
+  auto source = kernels::hopper_source(kernel);
+  if (!source) return error_of(source);
+  return std::make_unique<HopperKernel>(
+      std::move(*source), *kernels::hopper_layout(kernel.tile, kernel.elements), kernel);
+}
+
+}  // namespace overlaptune::run

@@ -1,0 +1,63 @@
+#include "run/waits/abandoned.hpp"
+
+#include <future>
+#include <thread>
+
+namespace overlaptune::run {
+namespace {
+
+/// Shared by the threads. The last one to let go gives it back.
+struct Remains {
+  std::vector<Comm> mapping{};
+  std::unique_ptr<PeerMemory> memory{};
+  DeviceMemory scratch{};
+  HostMemory host{};
+  std::promise<void> done{};
+
+  Remains() = default;
+  Remains(const Remains&) = delete;
+  Remains& operator=(const Remains&) = delete;
+  ~Remains() {
+    scratch = {};  // waits for the work of this GPU, as every cudaFree does
+    host = {};
+    mapping.clear();
+    memory.reset();
+    done.set_value();
+  }
+};
+
+/// Work on a thread of its own, which no capture elsewhere in the process is disturbed by.
+template <class Work>
+void start(int device, Work work) {
+  std::thread([device, work = std::move(work)]() mutable {
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
+    static_cast<void>(cudaSetDevice(device));
+    work();
+  }).detach();
+}
+
+}  // namespace
+
+void abandon(Abandoned what, std::chrono::milliseconds limit) {
+  int device = 0;
+  static_cast<void>(cudaGetDevice(&device));
+  auto remains = std::make_shared<Remains>();
+  remains->mapping = std::move(what.mapping);
+  remains->memory = std::move(what.memory);
+  remains->scratch = std::move(what.scratch);
+  remains->host = std::move(what.host);
+  const std::future<void> end = remains->done.get_future();
+  // A thread for each, because a communicator that a graph holds must not keep the others waiting.
+  for (Comm& each : what.comms) {
+    start(device, [comm = std::move(each), remains]() mutable {
+      { const Comm ending = std::move(comm); }
+      remains.reset();
+    });
+  }
+  // Not on the caller's thread, which waits no longer than the limit.
+  start(device, [last = std::move(remains)]() mutable { last.reset(); });
+  static_cast<void>(end.wait_for(limit));
+}
+
+}  // namespace overlaptune::run

@@ -1,0 +1,31 @@
+#pragma once
+// The end of communicators that may never come: NCCL ends one only when no CUDA graph holds its
+// collectives any more.
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "run/handles.hpp"
+#include "run/memory/peer_memory.hpp"
+
+namespace overlaptune::run {
+
+using Comm = Handle<ncclComm_t, &ncclCommAbort>;
+
+struct Abandoned {
+  std::vector<Comm> comms{};
+  // Parts that kernels and copies may still use when `comms` have ended: communicators whose
+  // windows give the memory its addresses, and the memory.
+  std::vector<Comm> mapping{};
+  std::unique_ptr<PeerMemory> memory{};
+  DeviceMemory scratch{};
+  HostMemory host{};
+};
+
+/// Aborts the communicators, each on a thread of its own: their kernels end at once. Waits for the
+/// work of the GPU, and gives the rest back. Returns when this is done, or after `limit`; the
+/// threads then go on until they are done or the process ends.
+void abandon(Abandoned what, std::chrono::milliseconds limit);
+
+}  // namespace overlaptune::run

@@ -1,0 +1,72 @@
+#include "strategies/chunked/runner.hpp"
+
+#include "run/exchange/pieces.hpp"
+#include "run/memory/exchanged_memory.hpp"
+#include "run/streams/fork.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+class ChunkedPlan : public Plan {
+ public:
+  ChunkedPlan(const Request& request, Pieces pieces)
+      : pieces_(std::move(pieces)), mutant_(request.mutant), comm_(side_stream(request)) {
+    for (std::size_t i = 0; i < pieces_.count(); ++i) ready_.push_back(make_event(false));
+  }
+
+  void enqueue(cudaStream_t stream, const Operands& operands) override {
+    const bool gather = pieces_.exchanges_first();
+    const cudaStream_t first = gather ? comm_->get() : stream;
+    const cudaStream_t second = gather ? stream : comm_->get();
+    Fork beside = comm_->fork(stream);
+    for (std::size_t i = 0; i < pieces_.count(); ++i) {
+      enqueue(gather, first, i, operands);
+      if (mutant_ != Mutant::missing_wait) hand_over(first, second, ready_[i]);
+      enqueue(!gather, second, i, operands);
+    }
+    beside.join();
+  }
+
+ private:
+  void enqueue(bool exchange, cudaStream_t stream, std::size_t piece, const Operands& operands) {
+    if (exchange) {
+      pieces_.enqueue_exchange(stream, piece, operands);
+    } else {
+      pieces_.enqueue_gemm(stream, piece, operands);
+    }
+  }
+
+  /// Later work on `to` waits for all work that is on `from` now.
+  static void hand_over(cudaStream_t from, cudaStream_t to, const Event& event) {
+    OVT_CHECK(cudaEventRecord(event.get(), from));
+    OVT_CHECK(cudaStreamWaitEvent(to, event.get(), 0));
+  }
+
+  Pieces pieces_;
+  Mutant mutant_;
+  std::shared_ptr<SideStream> comm_;
+  std::vector<Event> ready_{};
+};
+
+}  // namespace
+
+Expected<std::unique_ptr<Plan>> RunnerOf<Chunked>::make(const Request& request) {
+  const int left_to_collectives = request.work.config_as<Chunked>().comm_ctas;
+  auto pieces = Pieces::make(request, request.engine.sms - left_to_collectives);
+  if (!pieces) return error_of(pieces);
+  return std::make_unique<ChunkedPlan>(request, std::move(*pieces));
+}
+
+std::int64_t RunnerOf<Chunked>::workspace_bytes(const Work& work) {
+  return bytes_of_pieces(work.problem());
+}
+
+std::int64_t RunnerOf<Chunked>::most_workspace_bytes(const Problem& problem) {
+  return bytes_of_pieces(problem);
+}
+
+bool RunnerOf<Chunked>::goes_through_world(const Problem& problem, const Chunked& config) {
+  return exchanges_in_world(problem, config.transport);
+}
+
+}  // namespace overlaptune::run

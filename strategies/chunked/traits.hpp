@@ -1,0 +1,20 @@
+#pragma once
+// The properties and rules of `chunked`.
+
+#include "core/config/strategy_traits.hpp"
+#include "core/config/work_parts.hpp"
+#include "core/problem.hpp"
+
+namespace overlaptune {
+
+template <>
+struct TraitsOf<Chunked> {
+  static constexpr StrategyTraits row{
+      .ops = kAllOps, .transports = {Transport::ring, Transport::symmetric}, .least_ctas = 1};
+
+  [[nodiscard]] static Expected<void> check(const Chunked& config);
+  [[nodiscard]] static Expected<void> check(const Problem& problem, const Chunked& config);
+  [[nodiscard]] static ChunkedWork work(const Problem& problem, const Chunked& config);
+};
+
+}  // namespace overlaptune

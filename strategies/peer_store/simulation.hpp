@@ -1,0 +1,14 @@
+#pragma once
+// The simulation of `peer_store`: one generated GEMM, whose tiles are stored at the ranks that own
+// them.
+
+#include "machine/simulator/strategy_simulation.hpp"
+
+namespace overlaptune::sim {
+
+template <>
+struct SimulationOf<PeerStore> {
+  [[nodiscard]] static Expected<Schedule> schedule(const Profile& profile, const Work& work);
+};
+
+}  // namespace overlaptune::sim

@@ -1,0 +1,45 @@
+#include "strategies/sequential/runner.hpp"
+
+#include "run/exchange/pieces.hpp"
+#include "run/memory/exchanged_memory.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+class SequentialPlan : public Plan {
+ public:
+  explicit SequentialPlan(Pieces pieces) : pieces_(std::move(pieces)) {}
+
+  void enqueue(cudaStream_t stream, const Operands& operands) override {
+    if (pieces_.exchanges_first()) pieces_.enqueue_exchange(stream, 0, operands);
+    pieces_.enqueue_gemm(stream, 0, operands);
+    if (!pieces_.exchanges_first()) pieces_.enqueue_exchange(stream, 0, operands);
+  }
+
+ private:
+  Pieces pieces_;
+};
+
+}  // namespace
+
+Expected<std::unique_ptr<Plan>> RunnerOf<Sequential>::make(const Request& request) {
+  // An algorithm for fewer SMs than there are is another one, also if it is told of all.
+  const bool all = request.engine.world.options().free_sms == 0;
+  auto pieces = Pieces::make(request, all ? kAllSms : request.engine.sms);
+  if (!pieces) return error_of(pieces);
+  return std::make_unique<SequentialPlan>(std::move(*pieces));
+}
+
+std::int64_t RunnerOf<Sequential>::workspace_bytes(const Work& work) {
+  return bytes_of_pieces(work.problem());
+}
+
+std::int64_t RunnerOf<Sequential>::most_workspace_bytes(const Problem& problem) {
+  return bytes_of_pieces(problem);
+}
+
+bool RunnerOf<Sequential>::goes_through_world(const Problem& problem, const Sequential& config) {
+  return exchanges_in_world(problem, config.transport);
+}
+
+}  // namespace overlaptune::run

@@ -1,0 +1,12 @@
+#include "strategies/sequential/simulation.hpp"
+
+#include "machine/simulator/library_parts.hpp"
+
+namespace overlaptune::sim {
+
+Expected<Schedule> SimulationOf<Sequential>::schedule(const Profile& profile, const Work& work) {
+  const auto& config = work.config_as<Sequential>();
+  return schedule_parts(profile, work, {config.comm_ctas, config.transport, profile.gpu.sms, true});
+}
+
+}  // namespace overlaptune::sim

@@ -1,0 +1,22 @@
+#pragma once
+// The properties and rules of `sequential`.
+
+#include "core/config/strategy_traits.hpp"
+#include "core/config/work_parts.hpp"
+#include "core/problem.hpp"
+
+namespace overlaptune {
+
+template <>
+struct TraitsOf<Sequential> {
+  static constexpr StrategyTraits row{
+      .ops = kAllOps,
+      .transports = {Transport::ring, Transport::symmetric, Transport::copy_engine,
+                     Transport::peer_access}};
+
+  [[nodiscard]] static Expected<void> check(const Sequential& config);
+  [[nodiscard]] static Expected<void> check(const Problem& problem, const Sequential& config);
+  [[nodiscard]] static ChunkedWork work(const Problem& problem, const Sequential& config);
+};
+
+}  // namespace overlaptune

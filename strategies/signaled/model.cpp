@@ -1,0 +1,104 @@
+#include "strategies/signaled/model.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "strategies/signaled/model_partition_problem.hpp"
+#include "strategies/signaled/model_solver.hpp"
+
+namespace overlaptune {
+namespace {
+
+using namespace signaled;
+
+/// The collectives of a config's groups. Error: one of them was never probed.
+Expected<GroupCollectives> collectives_of(const Model::Parts& parts, const ClassGemms& gemms,
+                                          const Problem& problem, const Signaled& config,
+                                          Launch launch) {
+  const CollectiveKey key = key_of(problem, config);
+  const auto curve = parts.collectives.curve(key);
+  if (!curve) return error_of(curve);
+  if (!config.is_persistent() && !gemms.contention.knows(key)) {
+    return bad_input(
+        "config: comm_ctas = 0: no such collective beside a GEMM is stored for this platform: "
+        "probe it first");
+  }
+  if (config.wait == Wait::kernel && !parts.launch.kernel_trigger) {
+    return bad_input(
+        "config: wait = kernel: launch cost 'kernel_trigger' is not stored for this platform: "
+        "probe it first");
+  }
+  const BackgroundLoad background = background_of(parts, gemms, problem);
+  if (key.transport == Transport::copy_engine) {
+    auto copies = groups_by_copies(parts, gemms, problem, config, **curve, launch, background);
+    if (copies) return *copies;
+    return bad_input(
+        "model: no exchange by copy engines with all SMs is stored for this "
+        "platform: probe it first");
+  }
+  GroupCollectives groups =
+      group_collectives(parts, gemms, problem, config, **curve, launch, background);
+  if (config.transport.last == key.transport) return groups;
+  const auto last =
+      parts.collectives.curve({key.collective, key.ranks, kNcclsChoice, config.transport.last});
+  if (!last) return error_of(last);
+  return with_last_group(groups, config.transport.last, **last);
+}
+
+}  // namespace
+
+Expected<Prediction> ModelOf<Signaled>::predict(const Model::Parts& parts, const Work& work,
+                                                Launch launch) const {
+  const auto gemms = parts.gemms_of(work.problem().elements);
+  if (!gemms) return error_of(gemms);
+  const auto generated = (*gemms)->generated_gemm();
+  if (!generated) return error_of(generated);
+  const Problem& problem = work.problem();
+  const auto groups = collectives_of(parts, **gemms, problem, work.config_as<Signaled>(), launch);
+  if (!groups) return error_of(groups);
+  const TiledWork& tiled = work.tiled();
+  const GemmWork tiles = work_beside(*groups, tiled.kernel.tile, tiled.order, problem.k);
+  const ClockedGemm gemm =
+      clocked(parts.clock, problem, tiles, (*generated)->tile_time(tiles), *groups);
+  const std::vector<CutPoint> points = cut_points(tiled.cuts);
+  const PartitionProblem partition = partition_problem(*groups, gemm, tiled.cuts, points);
+  std::vector<std::size_t> ends(tiled.cuts.size());
+  for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = i + 1;
+
+  Prediction prediction;
+  const std::vector<Piece> all = pieces(partition, ends);
+  prediction.timeline = overlap(groups->start, all, partition.rates);
+  GroupTimes& last = prediction.timeline.groups.back();
+  last.end += us(groups->drain);
+  last.exposed += us(groups->drain);
+  prediction.time = last.end;
+  for (const Piece& piece : all) {
+    prediction.gemm_alone += us(piece.production);
+    prediction.collective_alone += us(piece.consumption);
+  }
+  prediction.collective_alone += us(groups->drain);
+  if (groups->key.transport == Transport::peer_access) {
+    // One kernel takes all groups, and its gaps are part of its time.
+    prediction.collective_alone += us(groups->rates.gap) * static_cast<double>(all.size() - 1);
+  }
+  return prediction;
+}
+
+std::optional<Scored> ModelOf<Signaled>::adapted(const Model::Parts& parts, const Problem& problem,
+                                                 Launch launch, const Config& config) const {
+  const auto& own = std::get<Signaled>(config);
+  const auto gemms = parts.gemms_of(problem.elements);
+  if (!gemms || !(*gemms)->generated) return std::nullopt;
+  const auto groups = collectives_of(parts, **gemms, problem, own, launch);
+  if (!groups) return std::nullopt;
+  const TileOrder panels = tile_order(problem, own.tile, 1);
+  const int swizzle =
+      static_cast<int>(std::min<std::int64_t>(own.swizzle, panels.panels_per_block()));
+  const Walk walk{own.tile, swizzle, tile_order(problem, own.tile, swizzle)};
+  const Combination combination{.walk = &walk, .groups = &*groups};
+  const CombinationSolver solver(parts, problem, combination, kSubsetCuts);
+  constexpr double kAnyTime = std::numeric_limits<double>::infinity();
+  return solver.is_spread() ? solver.refine(kAnyTime) : solver.solve(kAnyTime);
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,83 @@
+#include "strategies/signaled/model_solver.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/config/check.hpp"
+#include "strategies/signaled/model_cut_choice.hpp"
+#include "strategies/signaled/model_partition_problem.hpp"
+
+namespace overlaptune::signaled {
+
+ClockedGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Walk& walk,
+                    const GroupCollectives& groups) {
+  const GemmWork work = work_beside(groups, walk.tile, walk.order, problem.k);
+  return clocked(parts.clock, problem, work, groups.gemms->generated->tile_time(work), groups);
+}
+
+CombinationSolver::CombinationSolver(const Model::Parts& parts, const Problem& problem,
+                                     const Combination& combination, const CutNumbers& numbers)
+    : parts_(parts),
+      problem_(problem),
+      walk_(*combination.walk),
+      groups_(*combination.groups),
+      numbers_(numbers),
+      all_(walk_.order, groups_.sms, groups_.key.transport),
+      gemm_(gemm_of(parts, problem, walk_, groups_)) {}
+
+std::optional<Scored> CombinationSolver::solve(double limit) const {
+  const std::int64_t spread = limited(numbers_.spread);
+  if (is_spread()) limit *= 1 + kSpreadLoss;
+  if (closer_bound_of(gemm_, walk_.order.tiles(), groups_, limit) >= limit) return std::nullopt;
+  return config_of(best_of(spread_cuts(all_.count(), spread), limit));
+}
+
+std::optional<Scored> CombinationSolver::refine(double limit) const {
+  if (!is_long()) return config_of(best_of(spread_cuts(all_.count(), all_.count()), limit));
+  constexpr int kRounds = 3;
+  std::vector<std::int64_t> tried = spread_cuts(all_.count(), limited(numbers_.spread));
+  // The limit is for the last round.
+  Solution best = best_of(tried, std::numeric_limits<double>::infinity());
+  for (int round = 0; round < kRounds; ++round) {
+    tried = cuts_around(tried, best.ends, limited(numbers_.around));
+    Solution finer = best_of(tried, best.time);
+    if (!finer.ends.empty()) best = std::move(finer);
+  }
+  return best.time < limit ? config_of(best) : std::nullopt;
+}
+
+/// With peer access a group may need three regions of C. Any number of groups may be best: one for
+/// every wave, where the exchange does not slow the GEMM.
+std::int64_t CombinationSolver::limited(std::int64_t cuts) const {
+  const bool anywhere = groups_.key.transport == Transport::peer_access;
+  return anywhere ? std::min<std::int64_t>(cuts, kMostRegions / 3) : cuts;
+}
+
+CombinationSolver::Solution CombinationSolver::best_of(std::vector<std::int64_t> numbers,
+                                                       double limit) const {
+  const std::vector<Cut> cuts = all_.at(numbers);
+  const std::vector<CutPoint> points = cut_points(cuts);
+  const Partition best =
+      best_partition(partition_problem(groups_, gemm_, cuts, points), limit - groups_.drain);
+  Solution solution{.time = best.time + groups_.drain};
+  for (const std::size_t end : best.ends) solution.ends.push_back(numbers[end - 1]);
+  return solution;
+}
+
+std::optional<Scored> CombinationSolver::config_of(const Solution& solution) const {
+  if (solution.ends.empty()) return std::nullopt;
+  Signaled config = groups_.exchange;
+  config.tile = walk_.tile;
+  config.swizzle = walk_.swizzle;
+  std::int64_t begin = 0;
+  for (const std::int64_t end : solution.ends) {
+    const std::int64_t tiles = all_[end].tiles;
+    config.wave_groups.push_back(tiles - begin);
+    begin = tiles;
+  }
+  // The model may prefer more groups than a launch has room for; in reality they never pay.
+  if (!check(problem_, config, parts_.capabilities)) return std::nullopt;
+  return Scored{std::move(config), us(solution.time)};
+}
+
+}  // namespace overlaptune::signaled

@@ -1,0 +1,54 @@
+#pragma once
+// The tiles of a generated GEMM that waits for the rows of A as they arrive from other ranks
+// (`all_gather_gemm` by `waiting`): their order, and where wave groups may end. Model, simulator
+// and run library rely on the same rules. There are no times here.
+
+#include <span>
+#include <vector>
+
+#include "core/config/tiling.hpp"
+
+namespace overlaptune {
+
+/// The order of tiles: one row block after the other. A rank begins with its own row block, which
+/// needs no copy. Then follow those of the ranks before it (rank - 1, rank - 2, ..., around), in
+/// the order in which they arrive when every rank sends to the next rank first. All links are
+/// used evenly then. Inside a row block the order is `TileOrder`.
+struct ArrivalOrder {
+  TileOrder block{};           ///< the order inside each row block; `blocks` is 1
+  int blocks = 1;              ///< row blocks, one of each rank
+  std::int64_t row_bytes = 0;  ///< bytes of one row of A
+
+  [[nodiscard]] std::int64_t tiles() const { return block.tiles() * blocks; }
+  /// Tiles of whole swizzle groups, but for the last one of a row block, which may be lower.
+  [[nodiscard]] std::int64_t swizzle_tiles() const {
+    return block.columns() * block.column_tiles(0);
+  }
+};
+
+/// The order for a problem whose op is all_gather_gemm.
+[[nodiscard]] ArrivalOrder arrival_order(const Problem& problem, const Tile& tile, int swizzle);
+
+/// The cut after `swizzles` swizzle groups of row block `block`, counted in the order of arrival
+/// (0: the rank's own). `bytes` are those of the rows of A up to the cut.
+[[nodiscard]] Cut arrival_cut(const ArrivalOrder& order, int block, std::int64_t swizzles);
+
+/// The cuts after each wave group.
+/// Error: a group does not end with a swizzle group, or reaches into the next row block, or the
+/// sum is wrong.
+[[nodiscard]] Expected<std::vector<Cut>> arrival_cuts(const ArrivalOrder& order,
+                                                      std::span<const std::int64_t> wave_groups);
+
+/// Consecutive rows of one row block that arrive together.
+struct ArrivingRows {
+  int block = 0;  ///< in the order of arrival; 0: the rank's own, which do not travel
+  std::int64_t first_row = 0;
+  std::int64_t rows = 0;
+  friend bool operator==(const ArrivingRows&, const ArrivingRows&) = default;
+};
+
+/// The rows of each wave group. `cuts`: as of `arrival_cuts`.
+[[nodiscard]] std::vector<ArrivingRows> arriving_rows(const ArrivalOrder& order,
+                                                      std::span<const Cut> cuts);
+
+}  // namespace overlaptune

@@ -1,0 +1,270 @@
+#include "strategies/waiting/model.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "model/clock_slowdown.hpp"
+#include "strategies/waiting/arrivals.hpp"
+#include "strategies/waiting/model_arrivals.hpp"
+#include "strategies/waiting/model_partition.hpp"
+
+namespace overlaptune {
+
+using waiting::Arrivals;
+using waiting::arrivals_of;
+
+namespace {
+
+/// A generated GEMM beside the arrivals, at the clock that it will run at.
+struct WaitingGemm {
+  double tile_time = 0;
+  double per_launch = 0;
+  double spread = 0;
+  int sms = 0;
+  double slowdown = 1;
+
+  [[nodiscard]] double time(std::int64_t tiles) const {
+    return tiles == 0 ? 0 : produced(tile_time, tiles, sms, spread);
+  }
+};
+
+WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arrivals& arrivals,
+                    const Tile& tile, const ArrivalOrder& order) {
+  const GemmModel& model = *arrivals.gemms->generated;
+  const int sms = parts.platform.sms - arrivals.way.comm_ctas;
+  TileOrder tiles = order.block;
+  tiles.blocks = order.blocks;
+  const GemmWork work = model.work(tile, walked_together(tiles), problem.k, sms);
+  const double slowdown =
+      std::clamp(arrivals.slowdown.gemm * arrivals.feed.gemm_factor(work, model.constants()), 1.0,
+                 kLargestGemmSlowdown);
+  const double tile_time = model.tile_time(work);
+  // The rows of the last rank come last.
+  const double clock =
+      clock_slowdown_waiting(parts.clock, problem, arrivals.background,
+                             {model.produced(tile_time, order.tiles(), sms), tile},
+                             arrivals.until(arrivals.bytes), {slowdown, 1}, 1.0 / order.blocks);
+  return {.tile_time = tile_time * clock,
+          .per_launch = model.per_launch(true),
+          .spread = model.constants().spread,
+          .sms = sms,
+          .slowdown = slowdown};
+}
+
+/// When each config's GEMM and copies may start, and what the host's submissions cost.
+double start_of(const Model::Parts& parts, Launch launch, const CommSetting& way,
+                std::size_t groups) {
+  const double start = parts.launch.start(launch);
+  if (!is_eager(launch)) return start;
+  // Two submissions for each copy, or one for all pushes, come before the GEMM's.
+  const bool by_copies = way.transport == Transport::copy_engine;
+  const double submissions = by_copies ? 2 * static_cast<double>(groups) : 1;
+  return start + submissions * parts.launch.eager_submit;
+}
+
+ArrivalProblem arrival_problem(const Arrivals& arrivals, const WaitingGemm& gemm,
+                               const ArrivalOrder& order, std::span<const Cut> cuts) {
+  ArrivalProblem problem{.whole = gemm.per_launch + gemm.time(order.tiles()),
+                         .gap = arrivals.gap,
+                         .slowdown = gemm.slowdown};
+  const Cut own = arrival_cut(order, 1, 0);
+  problem.points.push_back({.rest = gemm.time(order.tiles() - own.tiles), .must_end = true});
+  for (const Cut& cut : cuts) {
+    if (cut.tiles <= own.tiles) continue;
+    const auto received = static_cast<double>((cut.bytes - own.bytes).count);
+    problem.points.push_back({.arrives = arrivals.until(received),
+                              .rest = gemm.time(order.tiles() - cut.tiles),
+                              .must_end = cut.tiles % order.block.tiles() == 0});
+  }
+  return problem;
+}
+
+/// The cuts that the search looks at: the ends of the swizzle groups of each row block, or some of
+/// them, evenly spread, where there are many.
+std::vector<Cut> candidate_cuts(const ArrivalOrder& order) {
+  constexpr std::int64_t kMostCuts = 64;
+  const std::int64_t swizzles = order.block.swizzle_groups();
+  const std::int64_t most =
+      std::min(swizzles, std::max<std::int64_t>(2, kMostCuts / (order.blocks - 1)));
+  std::vector<Cut> cuts{arrival_cut(order, 0, swizzles)};
+  for (int block = 1; block < order.blocks; ++block) {
+    for (std::int64_t i = 1; i <= most; ++i) {
+      cuts.push_back(arrival_cut(order, block, i * swizzles / most));
+    }
+  }
+  return cuts;
+}
+
+/// A way, a tile and a swizzle, with a lower bound on their time.
+struct Combination {
+  double bound = 0;
+  const Arrivals* arrivals = nullptr;
+  Tile tile{};
+  int swizzle = 1;
+  ArrivalOrder order{};
+  WaitingGemm gemm{};
+};
+
+Combination combination_of(const Model::Parts& parts, const Problem& problem, Launch launch,
+                           const Arrivals& arrivals, const Tile& tile, int swizzle) {
+  Combination made{.arrivals = &arrivals,
+                   .tile = tile,
+                   .swizzle = swizzle,
+                   .order = arrival_order(problem, tile, swizzle)};
+  made.gemm = gemm_of(parts, problem, arrivals, tile, made.order);
+  const int last = made.order.blocks - 1;
+  const std::array<Cut, 2> ends{
+      arrival_cut(made.order, last, made.order.block.swizzle_groups() - 1),
+      arrival_cut(made.order, last, made.order.block.swizzle_groups())};
+  const auto groups = static_cast<std::size_t>(last);
+  made.bound = start_of(parts, launch, arrivals.way, groups) +
+               least_waiting_time(arrival_problem(arrivals, made.gemm, made.order, ends), groups);
+  return made;
+}
+
+/// The best config of a combination; none where no group count is allowed, or none takes less than
+/// `limit`.
+std::optional<Scored> best_of(const Model::Parts& parts, const Problem& problem, Launch launch,
+                              const Combination& combination, double limit) {
+  constexpr int kMostGroups = 64;
+  const ArrivalOrder& order = combination.order;
+  const CommSetting& way = combination.arrivals->way;
+  const auto fewest = static_cast<std::size_t>(order.blocks - 1);
+  const std::vector<Cut> cuts = candidate_cuts(order);
+  const ArrivalPartition best = best_arrivals(
+      arrival_problem(*combination.arrivals, combination.gemm, order, cuts),
+      std::max(kMostGroups, order.blocks - 1), limit - start_of(parts, launch, way, fewest));
+  if (best.ends.empty()) return std::nullopt;
+  Waiting config{.tile = combination.tile,
+                 .swizzle = combination.swizzle,
+                 .comm_ctas = way.comm_ctas,
+                 .transport = way.transport,
+                 .wave_groups = {order.block.tiles()}};
+  std::int64_t before = order.block.tiles();
+  for (const std::size_t end : best.ends) {
+    config.wave_groups.push_back(cuts[end].tiles - before);
+    before = cuts[end].tiles;
+  }
+  if (!check(problem, config, parts.capabilities)) return std::nullopt;
+  return Scored{std::move(config), us(start_of(parts, launch, way, best.ends.size()) + best.time)};
+}
+
+/// Whether the subset (docs/model.md) has this tile: the deepest pipeline that fits, and no cluster
+/// or the widest one.
+bool in_subset(const Tile& tile, const GpuLimits& limits, Elements elements) {
+  Tile deeper = tile;
+  ++deeper.stages;
+  return (tile.cluster == 1 || tile.cluster == limits.largest_cluster) &&
+         !is_feasible(deeper, limits, elements);
+}
+
+/// The timeline of the groups that travel; `ends` are their points.
+Timeline timeline_of(const ArrivalProblem& problem, const ArrivalOrder& order,
+                     std::span<const Cut> cuts, double start, double end) {
+  Timeline timeline{.gemm_end = us(end)};
+  double before = 0;
+  double computed = problem.whole - problem.points.front().rest;  // when the GEMM has to wait
+  for (std::size_t i = 1; i < problem.points.size(); ++i) {
+    const double arrived = problem.points[i].arrives + static_cast<double>(i - 1) * problem.gap;
+    const double stalled = std::max(0.0, arrived - std::max(before, computed));
+    timeline.groups.push_back({.group = static_cast<int>(i),
+                               .ready = us(start),
+                               .start = us(start + before),
+                               .end = us(start + arrived),
+                               .exposed = us(stalled)});
+    const double share =
+        static_cast<double>(cuts[i].tiles - cuts[i - 1].tiles) / static_cast<double>(order.tiles());
+    computed = std::max(computed, arrived) + share * problem.whole * problem.slowdown;
+    before = arrived;
+  }
+  return timeline;
+}
+
+}  // namespace
+
+Expected<Prediction> ModelOf<Waiting>::predict(const Model::Parts& parts, const Work& work,
+                                               Launch launch) const {
+  const Problem& problem = work.problem();
+  const auto& config = work.config_as<Waiting>();
+  const auto arrivals = arrivals_of(parts, problem, {config.comm_ctas, config.transport});
+  if (!arrivals) return error_of(arrivals);
+  const ArrivalOrder order = arrival_order(problem, config.tile, config.swizzle);
+  const WaitingGemm gemm = gemm_of(parts, problem, *arrivals, config.tile, order);
+  const std::vector<Cut>& cuts = work.tiled().cuts;
+  const ArrivalProblem rows = arrival_problem(*arrivals, gemm, order, cuts);
+  std::vector<std::size_t> ends(rows.points.size() - 1);
+  for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = i + 1;
+  const double start = start_of(parts, launch, arrivals->way, ends.size());
+  const double end = start + waiting_time(rows, ends);
+  return Prediction{.time = us(end),
+                    .gemm_alone = us(rows.whole),
+                    .collective_alone = us(arrivals->until(arrivals->bytes)),
+                    .timeline = timeline_of(rows, order, cuts, start, end)};
+}
+
+void ModelOf<Waiting>::search(const Model::Parts& parts, const Problem& problem, Launch launch,
+                              Space space, BestConfigs& best) const {
+  std::vector<Arrivals> ways;
+  for (const CommSetting& way : waiting::ways_of(parts, problem.ranks)) {
+    if (const auto arrivals = arrivals_of(parts, problem, way)) ways.push_back(*arrivals);
+  }
+  std::vector<Combination> list;
+  for (const Tile& tile : promising_tiles(parts.limits, problem)) {
+    if (space == Space::subset && !in_subset(tile, parts.limits, problem.elements)) continue;
+    const std::int64_t panels = arrival_order(problem, tile, 1).block.panels_per_block();
+    for (const Arrivals& arrivals : ways) {
+      for (const int swizzle : kTriedSwizzles) {
+        if (swizzle > 1 && swizzle > panels) break;
+        list.push_back(combination_of(parts, problem, launch, arrivals, tile, swizzle));
+      }
+    }
+  }
+  std::sort(list.begin(), list.end(),
+            [](const Combination& a, const Combination& b) { return a.bound < b.bound; });
+  for (const Combination& combination : list) {
+    if (combination.bound >= best.limit() || best.stopped()) return;
+    auto scored = best_of(parts, problem, launch, combination, best.limit());
+    if (scored) best.offer(std::move(*scored));
+  }
+}
+
+/// The settings of NCCL's transports stand for copies, which take no CTA.
+std::optional<Config> ModelOf<Waiting>::draw(const Problem& problem, const CommSetting& setting,
+                                             Draws& draws) const {
+  const std::vector<Tile>& shape = draws.shapes.deal(draws.dice);
+  Waiting config{.tile = shape[draws.dice.roll(shape.size())]};
+  if (setting.transport == Transport::peer_access) {
+    config.comm_ctas = setting.comm_ctas;
+    config.transport = setting.transport;
+  }
+  const std::int64_t panels = tile_order(problem, config.tile, 1).panels_per_block();
+  config.swizzle =
+      static_cast<int>(std::clamp<std::int64_t>(draws.swizzles.deal(draws.dice), 1, panels));
+  const ArrivalOrder order = arrival_order(problem, config.tile, config.swizzle);
+  const std::vector<Cut> cuts = candidate_cuts(order);
+  const std::size_t every = 1 + draws.dice.roll(8);
+  std::int64_t before = 0;
+  for (const Cut& cut : cuts) {
+    if (cut.tiles % order.block.tiles() != 0 && draws.dice.roll(every) != 0) continue;
+    config.wave_groups.push_back(cut.tiles - before);
+    before = cut.tiles;
+  }
+  return config;
+}
+
+std::optional<Scored> ModelOf<Waiting>::adapted(const Model::Parts& parts, const Problem& problem,
+                                                Launch launch, const Config& config) const {
+  const auto& own = std::get<Waiting>(config);
+  const auto arrivals = arrivals_of(parts, problem, {own.comm_ctas, own.transport});
+  if (!arrivals) return std::nullopt;
+  const std::int64_t panels = tile_order(problem, own.tile, 1).panels_per_block();
+  const int swizzle = static_cast<int>(std::min<std::int64_t>(own.swizzle, panels));
+  const Combination combination =
+      combination_of(parts, problem, launch, *arrivals, own.tile, swizzle);
+  constexpr double kAnyTime = std::numeric_limits<double>::infinity();
+  return best_of(parts, problem, launch, combination, kAnyTime);
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,98 @@
+#include "strategies/waiting/model_arrivals.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace overlaptune::waiting {
+namespace {
+
+/// How the first of these collectives that was probed beside a GEMM, and the GEMM, slow each other.
+Slowdown slowdown_like(std::span<const CollectiveKey> alike, const ClassGemms& gemms, double bytes,
+                       std::int64_t k) {
+  const auto known = std::find_if(alike.begin(), alike.end(), [&](const CollectiveKey& key) {
+    return gemms.contention.knows_like(key);
+  });
+  if (known == alike.end()) return {};
+  return gemms.contention(*known, bytes, k, GemmFamily::generated);
+}
+
+/// Sets the times of rows that copy engines send. Error: copies to a peer were never probed.
+Expected<void> set_copies(const Model::Parts& parts, const Problem& problem, Arrivals& arrivals) {
+  if (!parts.copies || parts.copies->points().size() < 2) {
+    return bad_input(
+        "model: no copies to a peer are stored for this platform: run `overlaptune probe` first");
+  }
+  // Starting a copy is part of `gap`, so only the time of a further byte is taken from the probes.
+  const CurvePoint& most = parts.copies->points().back();
+  const CurvePoint& less = *(parts.copies->points().end() - 2);
+  arrivals.meet = parts.costs.copy_gap.count();
+  arrivals.gap = parts.costs.push_gap.count();
+  arrivals.per_byte = (most.time - less.time) / (most.bytes - less.bytes);
+  // An exchange by copy engines slows a GEMM as they do. (Its few CTAs move the rank's own part.)
+  // Where it was not probed, another collective that fills the links stands for it. No GEMM slows
+  // copies.
+  const std::array<CollectiveKey, 3> alike{
+      {{Collective::all_to_all, problem.ranks, kFewSms, Transport::copy_engine},
+       {Collective::all_reduce, problem.ranks, 16, Transport::symmetric},
+       {Collective::all_reduce, problem.ranks, 32, Transport::ring}}};
+  arrivals.slowdown = slowdown_like(alike, *arrivals.gemms, arrivals.bytes, problem.k);
+  return {};
+}
+
+/// Sets the times of rows that `ctas` CTAs of the peers store. Half of the time of the smallest
+/// exchange goes by before the first piece, and half after the last one, when the GEMM has its
+/// rows. Error: such an all_gather was never probed.
+Expected<void> set_pushes(const Model::Parts& parts, const Problem& problem, int ctas,
+                          Arrivals& arrivals) {
+  const CollectiveKey key{Collective::all_gather, problem.ranks, ctas, Transport::peer_access};
+  const auto curve = parts.collectives.curve(key);
+  if (!curve) return error_of(curve);
+  const double smallest = (**curve)(0);
+  const double gap = std::min(parts.costs.peer_gap.count(), smallest);
+  arrivals.meet = (smallest - gap) / 2;
+  // A piece is a row block or a part of one. Between the two the curve is taken as a line.
+  const double block = static_cast<double>(collective_bytes(problem).count) / (problem.ranks - 1);
+  const double of_block = (**curve)(block);
+  const double per_byte = (of_block - (**curve)(block / 2)) / (block / 2);
+  arrivals.gap = gap + std::max(0.0, of_block - smallest - per_byte * block);
+  const std::array<CollectiveKey, 2> alike{
+      {key, {Collective::all_to_all, problem.ranks, ctas, Transport::peer_access}}};
+  arrivals.slowdown = slowdown_like(alike, *arrivals.gemms, arrivals.bytes, problem.k);
+  const double received = static_cast<double>(problem.ranks - 1) / problem.ranks;
+  arrivals.gap *= arrivals.slowdown.collective;
+  arrivals.per_byte = per_byte / received * arrivals.slowdown.collective;
+  return {};
+}
+
+}  // namespace
+
+Expected<Arrivals> arrivals_of(const Model::Parts& parts, const Problem& problem,
+                               const CommSetting& way) {
+  const auto gemms = parts.gemms_of(problem.elements);
+  if (!gemms) return error_of(gemms);
+  const auto generated = (*gemms)->generated_gemm();
+  if (!generated) return error_of(generated);
+  Arrivals arrivals{.gemms = *gemms,
+                    .way = way,
+                    .bytes = static_cast<double>(collective_bytes(problem).count) *
+                             (problem.ranks - 1) / problem.ranks,
+                    .background = background_of(parts, **gemms, problem)};
+  const auto set = way.transport == Transport::copy_engine
+                       ? set_copies(parts, problem, arrivals)
+                       : set_pushes(parts, problem, way.comm_ctas, arrivals);
+  if (!set) return error_of(set);
+  arrivals.feed = (*gemms)->contention.feed()(**generated, problem.k, arrivals.slowdown.gemm);
+  return arrivals;
+}
+
+std::vector<CommSetting> ways_of(const Model::Parts& parts, int ranks) {
+  std::vector<CommSetting> ways{{kNoCtas, Transport::copy_engine}};
+  for (const CollectiveKey& key :
+       parts.collectives.overlap_settings(Collective::all_gather, ranks)) {
+    if (key.transport == Transport::peer_access) ways.push_back({key.comm_ctas, key.transport});
+  }
+  return ways;
+}
+
+}  // namespace overlaptune::waiting

@@ -1,0 +1,58 @@
+#include "strategies/waiting/push_order.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace overlaptune {
+namespace {
+
+/// Whether the tiles of each group come behind all pushes of its rows.
+bool holds(const PushOrder& order, const PushedGemm& gemm) {
+  for (std::size_t group = 0; group < gemm.tiles_before.size(); ++group) {
+    const std::int64_t last = static_cast<std::int64_t>(group + 1) * gemm.pushes_a_group - 1;
+    if (order.position_of_push(last) > order.position_of_tile(gemm.tiles_before[group])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+PushOrder::Item PushOrder::at(std::int64_t position) const {
+  if (position < first) return {.pushes = true, .number = position};
+  const std::int64_t turn = (position - first) / (period_tiles + period_pushes);
+  const std::int64_t extra =
+      position - first - turn * (period_tiles + period_pushes) - period_tiles;
+  const std::int64_t before = first + turn * period_pushes + std::max<std::int64_t>(extra, 0);
+  if (extra >= 0 && before < pushes) return {.pushes = true, .number = before};
+  return {.number = position - std::min(before, pushes)};
+}
+
+std::int64_t PushOrder::position_of_push(std::int64_t number) const {
+  if (number < first) return number;
+  const std::int64_t turn = (number - first) / period_pushes;
+  return number + (turn + 1) * period_tiles;
+}
+
+std::int64_t PushOrder::position_of_tile(std::int64_t number) const {
+  const std::int64_t before = first + number / period_tiles * period_pushes;
+  return number + std::min(before, pushes);
+}
+
+PushOrder push_order(const PushedGemm& gemm) {
+  const std::int64_t pushes =
+      gemm.pushes_a_group * static_cast<std::int64_t>(gemm.tiles_before.size());
+  const std::int64_t pushing = std::clamp<std::int64_t>(gemm.pushing, 1, gemm.ctas);
+  PushOrder order{.pushes = pushes,
+                  .first = std::min(pushes, pushing),
+                  .period_tiles = std::max<std::int64_t>(1, gemm.ctas - pushing),
+                  .period_pushes = std::max<std::int64_t>(
+                      1, std::llround(static_cast<double>(pushing) * gemm.pushes_a_tile))};
+  while (order.period_pushes < pushes && !holds(order, gemm)) order.period_pushes *= 2;
+  if (!holds(order, gemm)) order.first = pushes;
+  order.pushing = order.first <= pushing && pushing < gemm.ctas ? order.first : 0;
+  return order;
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,130 @@
+#include "strategies/waiting/run_row_exchange.hpp"
+
+#include "run/exchange/collective.hpp"
+#include "run/exchange/copies.hpp"
+#include "run/exchange/elements.hpp"
+#include "run/exchange/peers.hpp"
+#include "strategies/waiting/arrivals.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+/// The rows of each wave group.
+std::vector<ArrivingRows> groups_of(const Work& work) {
+  const auto& config = work.config_as<Waiting>();
+  return arriving_rows(arrival_order(work.problem(), config.tile, config.swizzle),
+                       work.tiled().cuts);
+}
+
+/// Members that both ways to send rows share.
+class RowsOfPeers : public RowExchange {
+ public:
+  RowsOfPeers(const Request& request, const CommKey& route)
+      : world_(request.engine.world),
+        route_(route),
+        problem_(request.work.problem()),
+        groups_(groups_of(request.work)),
+        exclusive_(request.engine.exclusive),
+        leaves_out_(request.mutant == Mutant::missing_signal) {}
+
+ protected:
+  World& world_;
+  CommKey route_;
+  Problem problem_;
+  std::vector<ArrivingRows> groups_;
+  bool exclusive_;
+  bool leaves_out_;  ///< a plan that is wrong on purpose does not send the last group
+};
+
+/// Copy engines write the rows into the peers' workspaces, piece by piece, each with a flag behind
+/// it.
+class CopiedRows : public RowsOfPeers {
+ public:
+  CopiedRows(const Request& request, const CommKey& route)
+      : RowsOfPeers(request, route), block_rows_(request.work.tiled().order.block_rows) {}
+
+  void describe(const Operands& /*operands*/, GeneratedOperands& gemm) const override {
+    gemm.barrier = world_.barrier(route_);
+    for (std::size_t group = 1; group < groups_.size(); ++group) {
+      gemm.rows->arrivals[group].counter = flag(group);
+    }
+  }
+
+  kernels::Before begin(cudaStream_t stream, const Operands& operands) override {
+    // Also in an exclusive world: beside a GEMM that has all SMs a gate may find no place.
+    enqueue_gate(stream, world_, route_, kernels::Counters::keep);
+    copies_.emplace(world_, route_, stream, Copies::Begin::at_once);
+    const int rank = world_.rank();
+    const Dtype operand = operand_of(problem_.elements);
+    for (std::size_t group = 1; group + (leaves_out_ ? 1 : 0) < groups_.size(); ++group) {
+      const ArrivingRows& rows = groups_[group];
+      const std::int64_t first_row = rank * block_rows_ + rows.first_row;
+      copies_->push((rank + rows.block) % problem_.ranks, static_cast<int>(group),
+                    at(operands.workspace, first_row * problem_.k, operand),
+                    at(operands.a, rows.first_row * problem_.k, operand),
+                    rows.rows * problem_.k * bytes_of(operand));
+    }
+    return kernels::Before::work;
+  }
+
+  void drop() noexcept override { copies_.reset(); }
+
+  void finish(cudaStream_t stream) override {
+    copies_->finish_pushes();
+    copies_.reset();
+    // No peer raises them again before the gate of the next exchange.
+    MemoryOperations all;
+    for (std::size_t group = 1; group < groups_.size(); ++group) all.write(flag(group), 0);
+    all.enqueue(stream);
+  }
+
+ private:
+  /// The group's rows come from the rank that is `block` ranks before this one.
+  [[nodiscard]] std::uint32_t* flag(std::size_t group) const {
+    const int source = (world_.rank() + problem_.ranks - groups_[group].block) % problem_.ranks;
+    return Copies::arrived(world_, route_, static_cast<int>(group), source);
+  }
+
+  std::int64_t block_rows_;
+  std::optional<Copies> copies_{};  ///< between `begin` and `finish`
+};
+
+/// The GEMM stores the rows into the peers' workspaces, beside its tiles.
+class PushedByGemm : public RowsOfPeers {
+ public:
+  using RowsOfPeers::RowsOfPeers;
+
+  void describe(const Operands& operands, GeneratedOperands& gemm) const override {
+    gemm.barrier = world_.barrier(route_);
+    gemm.has_barrier = exclusive_;
+    GeneratedRows& rows = *gemm.rows;
+    const auto rank = static_cast<std::size_t>(world_.rank());
+    for (std::size_t group = 1; group < groups_.size(); ++group) {
+      rows.arrivals[group].counter = gemm.barrier.flags[rank]->counters + group;
+      rows.arrivals[group].sent = groups_[group];
+    }
+    rows.pushes = {.ctas = route_.ctas, .leaves_out_a_group = leaves_out_};
+    const std::ptrdiff_t offset = offset_in(world_, operands.workspace);
+    for (int peer = 0; peer < problem_.ranks; ++peer) {
+      rows.pushes->gathered.push_back(world_.memory_of(route_, peer) + offset);
+    }
+  }
+
+  kernels::Before begin(cudaStream_t stream, const Operands& /*operands*/) override {
+    if (exclusive_) return kernels::Before::work;
+    return enqueue_gate(stream, world_, route_, kernels::Counters::reset);
+  }
+};
+
+}  // namespace
+
+Expected<std::unique_ptr<RowExchange>> make_row_exchange(const Request& request) {
+  const auto& config = request.work.config_as<Waiting>();
+  const CommKey key = route(Collective::all_gather, request.work.problem().ranks, config.comm_ctas,
+                            config.transport);
+  if (auto made = ready(request, key); !made) return error_of(made);
+  if (key.peers) return std::make_unique<PushedByGemm>(request, key);
+  return std::make_unique<CopiedRows>(request, key);
+}
+
+}  // namespace overlaptune::run

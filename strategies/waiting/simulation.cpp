@@ -1,0 +1,104 @@
+#include "strategies/waiting/simulation.hpp"
+
+#include <algorithm>
+
+#include "strategies/waiting/arrivals.hpp"
+
+namespace overlaptune::sim {
+namespace {
+
+/// The copy of one piece to one peer, and its flag. The first one also meets the peer.
+PlannedCollective plan_copy(const CopyProfile& copy, double bytes, bool first) {
+  const double latency = copy.piece + (first ? copy.meet : 0);
+  const double moving = bytes / copy.engine_rate;
+  return {.run = {.time = latency + moving,
+                  .wire_bytes = bytes,
+                  .link_load = moving / (latency + moving),
+                  .latency = latency,
+                  .queue = copy.queue}};
+}
+
+/// An all_gather by peer access in which each rank receives so many bytes.
+Expected<CollectiveRun> pushed(const Profile& profile, const Problem& problem, double received,
+                               int ctas) {
+  const double whole = received * problem.ranks / (problem.ranks - 1);
+  return collective_run(profile, Collective::all_gather, whole, problem.ranks, ctas,
+                        Transport::peer_access);
+}
+
+Expected<PlannedCollective> plan_push(const Profile& profile, const Problem& problem, double bytes,
+                                      int ctas) {
+  const auto run = pushed(profile, problem, bytes, ctas);
+  if (!run) return error_of(run);
+  return PlannedCollective{.run = as_group(profile, *run)};
+}
+
+/// The tiles that run at once have the panels of one row block. A row block that ends within a
+/// tile has panels of its own, some of them partly empty.
+TileOrder at_once(const ArrivalOrder& order) {
+  TileOrder tiles = order.block;
+  if (tiles.block_rows % tiles.block_m == 0) {
+    tiles.block_rows *= order.blocks;
+  } else {
+    tiles.blocks = order.blocks;
+    tiles.swizzle = std::max(1, tiles.swizzle / order.blocks);
+  }
+  return tiles;
+}
+
+/// The tiles of one row block after the other.
+TileSchedule tiles_of(const GemmKernel& kernel, const TileTimes& times, const ArrivalOrder& order,
+                      const std::vector<Cut>& cuts) {
+  const std::int64_t of_block = order.block.tiles();
+  TileSchedule all{.sms = kernel.sms, .start = times.kernel_start};
+  std::size_t cut = 0;
+  for (int block = 0; block < order.blocks; ++block) {
+    std::vector<std::int64_t> ends;
+    for (; cut < cuts.size() && cuts[cut].tiles <= (block + 1) * of_block; ++cut) {
+      ends.push_back(cuts[cut].tiles - block * of_block);
+    }
+    const TileSchedule own = tile_schedule(kernel, times, ends);
+    for (const std::size_t runs : own.group_runs) {
+      all.group_runs.push_back(all.runs.size() + runs);
+    }
+    all.runs.insert(all.runs.end(), own.runs.begin(), own.runs.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+Expected<Schedule> SimulationOf<Waiting>::schedule(const Profile& profile, const Work& work) {
+  const Problem& problem = work.problem();
+  const auto& config = work.config_as<Waiting>();
+  const ArrivalOrder order = arrival_order(problem, config.tile, config.swizzle);
+  GemmKernel kernel{.order = at_once(order),
+                    .k = problem.k,
+                    .tile = config.tile,
+                    .sms = profile.gpu.sms - config.comm_ctas};
+  Schedule schedule{.coupling = Coupling::waiting};
+  const std::vector<Cut>& cuts = work.tiled().cuts;
+  const bool by_peers = config.transport == Transport::peer_access;
+  if (by_peers) {
+    const auto received = static_cast<double>((cuts.back().bytes - cuts.front().bytes).count);
+    const auto whole = pushed(profile, problem, received, config.comm_ctas);
+    if (!whole) return error_of(whole);
+    schedule.peer = taken_once(profile, *whole);
+  }
+  for (std::size_t i = 1; i < cuts.size(); ++i) {
+    const auto bytes = static_cast<double>((cuts[i].bytes - cuts[i - 1].bytes).count);
+    if (!by_peers) {
+      schedule.collectives.push_back(plan_copy(profile.copy, bytes, i == 1));
+      continue;
+    }
+    const auto piece = plan_push(profile, problem, bytes, config.comm_ctas);
+    if (!piece) return error_of(piece);
+    schedule.collectives.push_back(*piece);
+  }
+  const TileTimes times = tile_times(profile, kernel);
+  kernel.order = order.block;
+  schedule.gemms.push_back({.times = times, .schedule = tiles_of(kernel, times, order, cuts)});
+  return schedule;
+}
+
+}  // namespace overlaptune::sim

@@ -1,0 +1,78 @@
+#include "strategies/waiting/traits.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "core/config/rules.hpp"
+#include "strategies/waiting/arrivals.hpp"
+
+namespace overlaptune {
+
+Expected<void> TraitsOf<Waiting>::check(const Waiting& config) {
+  return has_ctas_for(config.transport, config.comm_ctas);
+}
+
+Expected<void> TraitsOf<Waiting>::check(const Problem& problem, const Waiting& config) {
+  const ArrivalOrder order = arrival_order(problem, config.tile, config.swizzle);
+  const auto cuts = arrival_cuts(order, config.wave_groups);
+  if (!cuts) return error_of(cuts);
+  if (auto few = has_few_groups(cuts->size(), Waiting::name); !few) return few;
+  if (config.transport == Transport::peer_access) return peers_can_move(problem);
+  return {};
+}
+
+TiledWork TraitsOf<Waiting>::work(const Problem& problem, const Waiting& config) {
+  std::vector<Cut> cuts = value_or_throw(
+      arrival_cuts(arrival_order(problem, config.tile, config.swizzle), config.wave_groups));
+  const TiledKernel kernel{.tile = config.tile,
+                           .elements = problem.elements,
+                           .regions = static_cast<int>(cuts.size()),
+                           .waits = true};
+  return {tile_order(problem, config.tile, config.swizzle), std::move(cuts), kernel};
+}
+
+// The rank's own row block is one group. The shares are those of each other row block.
+
+int TraitsOf<Waiting>::divided(const Problem& problem) {
+  return row_blocks(problem) - 1;
+}
+
+std::vector<Share> TraitsOf<Waiting>::shares(const Problem& problem, const Waiting& config) {
+  const ArrivalOrder order = arrival_order(problem, config.tile, config.swizzle);
+  std::vector<Share> all;
+  std::vector<std::int64_t> of_block;
+  std::int64_t end = 0;
+  for (const std::int64_t tiles : config.wave_groups) {
+    const bool is_own = end == 0;
+    end += tiles;
+    if (is_own) continue;
+    of_block.push_back(tiles);
+    if (end % order.block.tiles() != 0) continue;
+    const std::vector<Share> shares = shares_of(of_block);
+    all.insert(all.end(), shares.begin(), shares.end());
+    of_block.clear();
+  }
+  return all;
+}
+
+void TraitsOf<Waiting>::fit(const Problem& problem, Waiting& config, std::span<const Share> shares,
+                            int /*sms*/) {
+  config.swizzle = most_swizzle(problem, config.tile, config.swizzle);
+  const ArrivalOrder order = arrival_order(problem, config.tile, config.swizzle);
+  const std::int64_t swizzles = order.block.swizzle_groups();
+  config.wave_groups = {order.block.tiles()};
+  std::int64_t before = order.block.tiles();
+  std::int64_t end = kWholeShare;  // the rank's own rows
+  for (const Share share : shares) {
+    end += share;
+    const auto block = static_cast<int>((end - 1) / kWholeShare);
+    const std::int64_t in_block = end - std::int64_t{kWholeShare} * block;
+    const std::int64_t wanted = (2 * swizzles * in_block + kWholeShare) / (2 * kWholeShare);
+    const std::int64_t tiles = arrival_cut(order, block, wanted).tiles;
+    if (tiles <= before) continue;
+    config.wave_groups.push_back(tiles - before);
+    before = tiles;
+  }
+}
+
+}  // namespace overlaptune

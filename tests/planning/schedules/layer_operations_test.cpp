@@ -1,0 +1,282 @@
+// The operations of a layer: times, shapes and order, worked out by hand for one GPU of four.
+
+#include <array>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/planning/schedules/simple_steps.hpp"
+
+namespace overlaptune {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
+
+/// Llama 3 8B on 4 GPUs: 1024 columns of queries and as many of attention's output, 256 of keys and
+/// 256 of values, 3584 of each of gate and up.
+constexpr StepShape kShape{.tp = 4, .micro_batch = 2, .tokens = 1024};
+
+LayerOperations made(const StepShape& shape, const StepCosts& costs = simple_costs(),
+                     const ModelConfig& config = llama_8b()) {
+  return value_or_throw(layer_operations(config, shape, costs));
+}
+
+const Task& task(const LayerPass& pass, const std::string& kind) {
+  for (const LayerTask& each : pass.tasks) {
+    if (each.task.kind == kind) return each.task;
+  }
+  throw std::runtime_error("no task " + kind);
+}
+
+std::map<std::string, double> times(const LayerPass& pass) {
+  std::map<std::string, double> by_kind;
+  for (const LayerTask& each : pass.tasks) by_kind[each.task.kind] = each.task.us;
+  return by_kind;
+}
+
+/// The kinds of the tasks before each task.
+std::map<std::string, std::set<std::string>> order(const LayerPass& pass) {
+  std::map<std::string, std::set<std::string>> before;
+  for (const LayerTask& each : pass.tasks) {
+    std::set<std::string>& kinds = before[each.task.kind];
+    for (const int index : each.task.after) {
+      kinds.insert(pass.tasks[static_cast<std::size_t>(index)].task.kind);
+    }
+  }
+  return before;
+}
+
+TEST(LayerOperations, pointwise_ones_take_the_time_of_their_bytes) {
+  // Elements of two bytes at 4e6 bytes a microsecond.
+  const auto us = [](double elements) { return elements * 2 / 4e6; };
+  const LayerOperations layer = made(kShape);
+  const auto forward = times(layer.forward);
+  const auto backward = times(layer.backward);
+  // A norm and its residual read and write two tensors of this GPU's 512 tokens.
+  EXPECT_DOUBLE_EQ(forward.at("forward attention norm"), us(4.0 * 512 * 4096));
+  EXPECT_DOUBLE_EQ(forward.at("forward mlp norm"), us(4.0 * 512 * 4096));
+  EXPECT_DOUBLE_EQ(backward.at("backward attention norm"), us(4.0 * 512 * 4096));
+  EXPECT_DOUBLE_EQ(backward.at("backward mlp norm"), us(4.0 * 512 * 4096));
+  // Queries and keys of all 2048 tokens, read and written.
+  EXPECT_DOUBLE_EQ(forward.at("forward rope"), us(2.0 * 2048 * (1024 + 256)));
+  EXPECT_DOUBLE_EQ(backward.at("backward rope"), us(2.0 * 2048 * (1024 + 256)));
+  // Reads gate and up, writes their product; backward reads and writes gate and up.
+  EXPECT_DOUBLE_EQ(forward.at("forward activation"), us(2048.0 * 3 * 3584));
+  EXPECT_DOUBLE_EQ(backward.at("backward activation"), us(2048.0 * 5 * 3584));
+}
+
+TEST(LayerOperations, without_sequence_parallelism_norms_see_all_tokens) {
+  StepShape plain = kShape;
+  plain.sequence_parallel = false;
+  EXPECT_DOUBLE_EQ(times(made(plain).forward).at("forward attention norm"),
+                   4.0 * 2048 * 4096 * 2 / 4e6);
+  // One GPU has them all in any case.
+  EXPECT_DOUBLE_EQ(times(made({.tp = 1, .tokens = 64}).forward).at("forward mlp norm"),
+                   4.0 * 64 * 4096 * 2 / 4e6);
+}
+
+TEST(LayerOperations, a_kernel_has_its_launch) {
+  StepCosts costs = simple_costs();
+  costs.launch_us = 3;
+  const auto with = times(made(kShape, costs).forward);
+  const auto without = times(made(kShape).forward);
+  for (const auto& [kind, us] : without) {
+    // The costs of products and collectives have it already.
+    const bool has = kind.find("norm") != kind.npos || kind.find("rope") != kind.npos ||
+                     kind.ends_with("attention") || kind.find("activation") != kind.npos;
+    EXPECT_NEAR(with.at(kind) - us, has ? 3 : 0, 1e-9) << kind;
+  }
+}
+
+TEST(LayerOperations, an_mlp_that_is_not_gated_has_one_product_up) {
+  ModelConfig config = llama_8b();
+  config.gated = false;
+  const LayerOperations layer = made(kShape, simple_costs(), config);
+  EXPECT_DOUBLE_EQ(times(layer.forward).at("forward activation"), 2048.0 * 2 * 3584 * 2 / 4e6);
+  EXPECT_DOUBLE_EQ(layer.parameters,
+                   (2.0 * 4096 * 4096 + 2.0 * 4096 * 1024 + 2.0 * 4096 * 14'336) / 4);
+}
+
+TEST(LayerOperations, attention_of_an_encoder_has_no_half_behind_a_mask) {
+  ModelConfig config = llama_8b();
+  config.causal = false;
+  const LayerOperations layer = made(kShape, simple_costs(), config);
+  EXPECT_DOUBLE_EQ(task(layer.forward, "forward attention").us,
+                   2048.0 * 1024 * 2 * 2 * 1024 / 350e6);
+}
+
+TEST(LayerOperations, attention_is_bound_by_operations_or_by_memory) {
+  // Two sequences of 1024 tokens: 2048 tokens, each with 1024 others, half of them behind the mask.
+  const LayerOperations layer = made(kShape);
+  const double flops = 2048.0 * 1024 * 2 * 2 * 1024 / 2;
+  EXPECT_DOUBLE_EQ(task(layer.forward, "forward attention").us, flops / 350e6);
+  EXPECT_DOUBLE_EQ(task(layer.backward, "backward attention").us, 2.5 * flops / 350e6);
+  EXPECT_EQ(task(layer.forward, "forward attention").source, "tensor");
+  // 8 tokens read q, k and v, and write the output.
+  const LayerOperations small = made({.tp = 4, .tokens = 8});
+  const double elements = 8.0 * (1024 + 256 + 256 + 1024);
+  EXPECT_DOUBLE_EQ(task(small.forward, "forward attention").us, elements * 2 / 4e6);
+  EXPECT_DOUBLE_EQ(task(small.backward, "backward attention").us, 2 * elements * 2 / 4e6);
+  EXPECT_EQ(task(small.forward, "forward attention").source, "memory");
+}
+
+TEST(LayerOperations, products_have_their_shapes) {
+  using Shape = std::array<std::int64_t, 3>;
+  std::vector<Shape> asked;
+  StepCosts costs = simple_costs();
+  costs.gemm = [&](auto m, auto n, auto k) -> Expected<Cost> {
+    asked.push_back({m, n, k});
+    return Cost{1, "rate"};
+  };
+  static_cast<void>(made(kShape, costs));
+  EXPECT_THAT(asked, ElementsAre(Shape{2048, 1536, 4096}, Shape{2048, 4096, 1024},  // qkv, o
+                                 Shape{2048, 7168, 4096}, Shape{2048, 4096, 3584},  // gate_up, down
+                                 // Backward: the gradient of the inputs, then that of the weights.
+                                 Shape{2048, 3584, 4096}, Shape{4096, 3584, 2048},    // down
+                                 Shape{2048, 4096, 7168}, Shape{7168, 4096, 2048},    // gate_up
+                                 Shape{2048, 1024, 4096}, Shape{4096, 1024, 2048},    // o
+                                 Shape{2048, 4096, 1536}, Shape{1536, 4096, 2048}));  // qkv
+}
+
+TEST(LayerOperations, what_may_be_fused_is_asked_for_by_its_problem) {
+  std::vector<std::string> asked;
+  StepCosts costs = simple_costs();
+  costs.fused = [&](const Problem& problem) -> std::optional<Cost> {
+    asked.push_back(fmt::format("{} {} {} {} {}", to_string(problem.op), problem.m, problem.n,
+                                problem.k, problem.ranks));
+    return Cost{1, "fused"};
+  };
+  const LayerOperations layer = made(kShape, costs);
+  EXPECT_THAT(asked, ElementsAre("all_gather_gemm 2048 1536 4096 4",        // qkv
+                                 "gemm_reduce_scatter 2048 4096 1024 4",    // o
+                                 "all_gather_gemm 2048 7168 4096 4",        // gate_up
+                                 "gemm_reduce_scatter 2048 4096 3584 4",    // down
+                                 "all_gather_gemm 2048 3584 4096 4",        // down dgrad
+                                 "gemm_reduce_scatter 2048 4096 7168 4",    // gate_up dgrad
+                                 "all_gather_gemm 2048 1024 4096 4",        // o dgrad
+                                 "gemm_reduce_scatter 2048 4096 1536 4"));  // qkv dgrad
+  std::vector<std::string> pairs;
+  for (const Fusion& fusion : layer.forward.fusions) {
+    const auto kind = [&](int index) {
+      return layer.forward.tasks[static_cast<std::size_t>(index)].task.kind;
+    };
+    pairs.push_back(kind(fusion.compute) + " | " + kind(fusion.links));
+    EXPECT_EQ(fusion.us, 1);
+    EXPECT_EQ(fusion.source, "fused");
+  }
+  EXPECT_THAT(pairs, ElementsAre("forward qkv | forward all_gather of qkv",
+                                 "forward o | forward reduce_scatter of o",
+                                 "forward gate_up | forward all_gather of gate_up",
+                                 "forward down | forward reduce_scatter of down"));
+  EXPECT_EQ(layer.forward.fusions.front().kind, "forward qkv + all_gather");
+}
+
+TEST(LayerOperations, forward_each_waits_for_the_one_before) {
+  const LayerOperations layer = made(kShape);
+  const std::vector<std::string> chain{"attention norm",
+                                       "all_gather of qkv",
+                                       "qkv",
+                                       "rope",
+                                       "attention",
+                                       "o",
+                                       "reduce_scatter of o",
+                                       "mlp norm",
+                                       "all_gather of gate_up",
+                                       "gate_up",
+                                       "activation",
+                                       "down",
+                                       "reduce_scatter of down"};
+  const auto before = order(layer.forward);
+  EXPECT_EQ(before.size(), chain.size());
+  for (std::size_t i = 0; i < chain.size(); ++i) {
+    const std::set<std::string> expected =
+        i == 0 ? std::set<std::string>{} : std::set{"forward " + chain[i - 1]};
+    EXPECT_EQ(before.at("forward " + chain[i]), expected) << chain[i];
+  }
+  EXPECT_THAT(layer.forward.first, ElementsAre(0));
+  EXPECT_EQ(layer.forward.last, 12);
+  EXPECT_THAT(layer.forward.weights, ElementsAre(2, 5, 9, 11));
+}
+
+TEST(LayerOperations, backward_weight_gradients_wait_for_both_of_their_inputs) {
+  const LayerOperations layer = made(kShape);
+  const auto before = order(layer.backward);
+  const auto of = [&](const std::string& kind) {
+    std::vector<std::string> kinds;
+    for (const std::string& each : before.at("backward " + kind)) {
+      kinds.push_back(each.substr(std::string("backward ").size()));
+    }
+    return kinds;
+  };
+  EXPECT_THAT(of("all_gather for down"), ElementsAre());
+  EXPECT_THAT(of("down dgrad"), ElementsAre("all_gather for down"));
+  EXPECT_THAT(of("down wgrad"), ElementsAre("all_gather for down"));
+  EXPECT_THAT(of("activation"), ElementsAre("down dgrad"));
+  EXPECT_THAT(of("gate_up dgrad"), ElementsAre("activation"));
+  EXPECT_THAT(of("all_gather for gate_up wgrad"), ElementsAre());
+  EXPECT_THAT(of("gate_up wgrad"),
+              UnorderedElementsAre("activation", "all_gather for gate_up wgrad"));
+  EXPECT_THAT(of("mlp norm"), ElementsAre("reduce_scatter of gate_up dgrad"));
+  EXPECT_THAT(of("all_gather for o"), ElementsAre("mlp norm"));
+  EXPECT_THAT(of("attention"), ElementsAre("o dgrad"));
+  EXPECT_THAT(of("rope"), ElementsAre("attention"));
+  EXPECT_THAT(of("qkv dgrad"), ElementsAre("rope"));
+  EXPECT_THAT(of("qkv wgrad"), UnorderedElementsAre("rope", "all_gather for qkv wgrad"));
+  EXPECT_THAT(of("attention norm"), ElementsAre("reduce_scatter of qkv dgrad"));
+  std::set<std::string> put_off;
+  std::set<std::string> products;
+  for (const LayerTask& each : layer.backward.tasks) {
+    if (each.is_weight_gradient) put_off.insert(each.task.kind);
+    if (each.task.is_gemm) products.insert(each.task.kind);
+  }
+  EXPECT_THAT(put_off, UnorderedElementsAre("backward down wgrad", "backward gate_up wgrad",
+                                            "backward o wgrad", "backward qkv wgrad"));
+  EXPECT_EQ(products.size(), 8U);
+}
+
+TEST(LayerOperations, collectives_have_their_bytes_and_factors) {
+  std::vector<std::string> asked;
+  StepCosts costs = simple_costs();
+  costs.tensor_parallel = [&](Collective op, double bytes, int ranks) -> Expected<LinkCost> {
+    asked.push_back(fmt::format("{} {} {}", to_string(op), bytes, ranks));
+    return LinkCost{7, 1.25, 1.5, "links"};
+  };
+  const LayerOperations layer = made(kShape, costs);
+  EXPECT_EQ(asked.size(), 4U + 6U);
+  for (const std::string& each : asked) {  // 2048 tokens of 4096 elements of two bytes
+    EXPECT_THAT(each, testing::EndsWith(" 16777216 4"));
+  }
+  const Task& gather = task(layer.forward, "forward all_gather of qkv");
+  EXPECT_EQ(gather.us, 7);
+  EXPECT_EQ(gather.slows, 1.25);
+  EXPECT_EQ(gather.slowed, 1.5);
+  EXPECT_EQ(gather.source, "links");
+  EXPECT_EQ(gather.traffic, "all_gather");
+  EXPECT_EQ(gather.resource, Resource::links);
+}
+
+TEST(LayerOperations, a_cost_that_is_not_known_is_an_error) {
+  StepCosts costs = simple_costs();
+  costs.gemm = [](auto, auto, auto) -> Expected<Cost> { return bad_input("no such product"); };
+  const auto failed = layer_operations(llama_8b(), kShape, costs);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().kind, ErrorKind::bad_input);
+  EXPECT_EQ(failed.error().message, "no such product");
+}
+
+TEST(LayerOperations, key_heads_may_be_fewer_than_the_gpus) {
+  // 16 GPUs: two query heads each, and one of the 8 key heads, which two GPUs share.
+  const LayerOperations layer = made({.tp = 16, .tokens = 1024});
+  EXPECT_DOUBLE_EQ(times(layer.forward).at("forward rope"), 2.0 * 1024 * (2 * 128 + 128) * 2 / 4e6);
+  EXPECT_DOUBLE_EQ(layer.parameters, 4096.0 * (256 + 2 * 128 + 256) + 4096.0 * 3 * 14'336 / 16);
+}
+
+}  // namespace
+}  // namespace overlaptune

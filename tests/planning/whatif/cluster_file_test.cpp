@@ -1,0 +1,133 @@
+#include "planning/whatif/cluster_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "planning/whatif/algorithms.hpp"
+
+namespace overlaptune::cluster {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string figure(const std::string& value) {
+  return R"({"value": )" + value + R"(, "source": "test"})";
+}
+
+/// A cluster with one level, whose fields `level` may replace.
+std::string text(const std::string& size = "8", const std::string& links = "1",
+                 const std::string& rate = "25", const std::string& latency = "1",
+                 const std::string& rest = "", const std::string& kind = "switch") {
+  return R"({"name": "mine", "description": "d", "launch_us": )" + figure("5") +
+         R"(, "levels": [{"name": "a", "kind": ")" + kind + R"(", "size": )" + size +
+         R"(, "links": )" + figure(links) + R"(, "gb_per_s": )" + figure(rate) +
+         R"(, "latency_us": )" + figure(latency) + rest + "}]}";
+}
+
+std::string error(const std::string& json) {
+  const auto cluster = parse_cluster(json, "f.json");
+  return cluster ? "none" : cluster.error().message;
+}
+
+TEST(ClusterFile, reads_what_the_schema_says) {
+  EXPECT_EQ(error(text()), "none");
+  const auto cluster = value_or_throw(parse_cluster(
+      text("[4, 2]", "2", "25.5", "0", R"(, "wrap_from": )" + figure("4"), "torus"), "f"));
+  EXPECT_EQ(cluster.levels[0].sizes, (std::vector<int>{4, 2}));
+  EXPECT_EQ(cluster.levels[0].links, 2);
+  EXPECT_EQ(cluster.levels[0].gb_per_s, 25.5);
+  EXPECT_EQ(cluster.levels[0].wrap_from, 4);
+  EXPECT_EQ(most_gpus(cluster), 8);
+}
+
+TEST(ClusterFile, figures_that_cannot_be) {
+  for (const char* rate : {"0", "-25", "NaN", "1e400", "\"25\"", "null"}) {
+    EXPECT_THAT(error(text("8", "1", rate)), HasSubstr("f.json: ")) << rate;
+  }
+  EXPECT_THAT(error(text("8", "1", "0")), HasSubstr("levels[0].gb_per_s.value"));
+  EXPECT_THAT(error(text("8", "1", "-25")), HasSubstr("levels[0].gb_per_s.value"));
+  EXPECT_THAT(error(text("0")), HasSubstr("levels[0].size"));
+  EXPECT_THAT(error(text("-8")), HasSubstr("levels[0].size"));
+  EXPECT_THAT(error(text("[]", "1", "25", "1", "", "torus")), HasSubstr("levels[0].size"));
+  EXPECT_THAT(error(text("8", "0")), HasSubstr("levels[0].links.value"));
+  EXPECT_THAT(error(text("8", "1", "25", "-1")), HasSubstr("levels[0].latency_us.value"));
+  EXPECT_THAT(error(text("[2, 4]")), HasSubstr("only a torus has several dimensions"));
+  EXPECT_THAT(error(text("8", "1", "25", "1", "", "mesh")),
+              HasSubstr("levels[0].kind: kind 'mesh': expected one of switch, ring"));
+}
+
+TEST(ClusterFile, curves_and_protocols_that_cannot_be) {
+  const auto with = [](const std::string& field, const std::string& value) {
+    return error(text("8", "1", "25", "1", ", \"" + field + "\": " + figure(value)));
+  };
+  EXPECT_THAT(with("efficiency", "[]"), HasSubstr("expected at least one [bytes, share]"));
+  EXPECT_THAT(with("efficiency", "[[1, 1.5]]"), HasSubstr("at most 1"));
+  EXPECT_THAT(with("efficiency", "[[1, 0]]"), HasSubstr("efficiency"));
+  EXPECT_THAT(with("efficiency", "[[9, 0.5], [9, 0.6]]"), HasSubstr("ascending"));
+  EXPECT_THAT(with("protocols", "[]"), HasSubstr("at least one protocol"));
+  EXPECT_THAT(with("root_gb_per_s", "0"), HasSubstr("root_gb_per_s.value"));
+  EXPECT_THAT(with("latencies", "1"), HasSubstr("levels[0].latencies: not a field that is read"));
+}
+
+TEST(ClusterFile, every_figure_has_a_source) {
+  std::string json = text();
+  json.replace(json.find("\"test\""), 6, "\"\"");
+  EXPECT_THAT(error(json), HasSubstr("launch_us.source"));
+  EXPECT_THAT(error(R"({"name": "m", "description": "d", "launch_us": 5})"),
+              HasSubstr("launch_us: expected {\"value\""));
+}
+
+TEST(ClusterFile, files_that_are_no_clusters) {
+  EXPECT_THAT(error(""), HasSubstr("f.json"));
+  EXPECT_THAT(error("[1]"), HasSubstr("f.json"));
+  EXPECT_THAT(error("{}"), HasSubstr("f.json"));
+  EXPECT_THAT(error(R"({"name": "m", "description": "d", "launch_us": )" + figure("5") +
+                    R"(, "levels": []})"),
+              HasSubstr("levels: expected at least one level"));
+}
+
+TEST(ClusterFile, built_in_clusters_are_read) {
+  EXPECT_GE(embedded_clusters().size(), 13U);
+  for (const EmbeddedCluster& each : embedded_clusters()) {
+    const auto cluster = find_cluster(each.name);
+    ASSERT_TRUE(cluster) << cluster.error().message;
+    EXPECT_EQ(cluster->name, each.name);
+  }
+  EXPECT_EQ(most_gpus(value_or_throw(find_cluster("hgx-h100"))), 8 * 128);
+}
+
+TEST(ClusterFile, a_node_is_joined_by_any_network) {
+  const Cluster slow = value_or_throw(find_cluster("hgx-h100+ib-200"));
+  EXPECT_EQ(slow.name, "hgx-h100+ib-200");
+  ASSERT_EQ(slow.levels.size(), 2U);
+  EXPECT_EQ(slow.levels[1].gb_per_s, 25);
+  EXPECT_FALSE(find_cluster("hgx-h100+"));
+  const auto unknown = find_cluster("hgx-h100+ib-100");
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(unknown.error().message, HasSubstr("--cluster ib-100: no such file"));
+}
+
+/// Arithmetic: a pair has one of seven links of 48 GB/s; 4 GPUs have three each.
+TEST(ClusterFile, members_with_a_link_for_each_other_one_are_a_mesh) {
+  const auto cluster = value_or_throw(
+      find_cluster(std::string(OVERLAPTUNE_TEST_DATA) + "/inputs/cluster-mesh-8.json"));
+  ASSERT_EQ(cluster.notes.size(), 1U);
+  EXPECT_THAT(cluster.notes.front(), HasSubstr("taken for a full mesh"));
+  const auto us = [&](Operation operation, int gpus) {
+    return value_or_throw(times_of(cluster, {operation, double{1 << 30}, gpus})).front().us;
+  };
+  EXPECT_NEAR(us(Operation::send, 2), (1 << 30) / 48e3, 10);
+  EXPECT_NEAR(us(Operation::send, 8), (1 << 30) / 48e3, 10);
+  EXPECT_NEAR(us(Operation::all_reduce, 2), (1 << 30) / 48e3, 10);
+  EXPECT_NEAR(us(Operation::all_reduce, 4), 1.5 * (1 << 30) / (3 * 48e3), 20);
+  EXPECT_NEAR(us(Operation::all_to_all, 8), (1 << 30) / 8 / 48e3, 20);
+}
+
+TEST(ClusterFile, a_field_that_stands_twice_is_refused) {
+  const auto cluster = parse_cluster(R"({"name": "a", "name": "b"})", "f");
+  ASSERT_FALSE(cluster);
+  EXPECT_THAT(cluster.error().message, HasSubstr("f: name: is there twice"));
+}
+
+}  // namespace
+}  // namespace overlaptune::cluster

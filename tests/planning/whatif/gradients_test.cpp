@@ -1,0 +1,62 @@
+#include "planning/whatif/gradients.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "planning/whatif/algorithms.hpp"
+#include "planning/whatif/cluster_file.hpp"
+
+namespace overlaptune::cluster {
+namespace {
+
+using ::testing::HasSubstr;
+
+ModelConfig model(const std::string& name) {
+  return value_or_throw(
+      read_model_config(std::string(OVERLAPTUNE_SOURCE_DIR) + "/examples/models/" + name));
+}
+
+/// By hand for Llama 3 8B: 8.03e9 weights x 2 bytes; 6 x 8.03e9 / (989e12 x 0.5) = 97.4 ns a token
+/// in all, two thirds of it backward.
+TEST(Gradients, the_batch_that_hides_them) {
+  const Cluster cluster = value_or_throw(find_cluster("hgx-h100"));
+  const auto step =
+      value_or_throw(synchronisation(model("llama-3-8b.json"), cluster, {.utilisation = 0.5}));
+  EXPECT_NEAR(step.gradient_bytes, 16.06e9, 0.01e9);
+  EXPECT_NEAR(step.us_per_token, 97.4, 0.2);
+  EXPECT_NEAR(hiding_tokens(step, 60'000), 60'000 / (97.4 * 2 / 3), 5);
+}
+
+/// Mixtral 8x7B: 46.7e9 weights have gradients, of which a token meets 12.9e9.
+TEST(Gradients, a_token_meets_its_own_experts_only) {
+  const Cluster cluster = value_or_throw(find_cluster("hgx-h100"));
+  const auto step =
+      value_or_throw(synchronisation(model("mixtral-8x7b.json"), cluster, {.utilisation = 0.5}));
+  EXPECT_NEAR(step.gradient_bytes, 2 * 46.7e9, 0.1e9);
+  EXPECT_NEAR(step.us_per_token, 6 * 12.88e9 / (989e6 * 0.5), 0.5);
+}
+
+TEST(Gradients, replicas_of_a_whole_node_have_a_card_each) {
+  const Cluster cluster = value_or_throw(find_cluster("hgx-h100"));
+  const Cluster across = value_or_throw(across_replicas(cluster, 8));
+  const auto slices = value_or_throw(slices_of(across, 16));
+  ASSERT_EQ(slices.size(), 1U);
+  EXPECT_NEAR(gpu_rate(slices[0], 1e9), 50e3 * 0.92, 100);
+  const Cluster of_halves = value_or_throw(across_replicas(cluster, 4));
+  const auto halves = value_or_throw(slices_of(of_halves, 32));
+  ASSERT_EQ(halves.size(), 2U);
+  EXPECT_NEAR(gpu_rate(halves[1], 1e9), 50e3 * 0.92, 100);
+}
+
+TEST(Gradients, parallel_sizes_that_do_not_fit) {
+  const auto error = [](const char* name, int tensor_parallel) {
+    const auto across = across_replicas(value_or_throw(find_cluster(name)), tensor_parallel);
+    return across ? "none" : across.error().message;
+  };
+  EXPECT_THAT(error("hgx-h100", 3), HasSubstr("--tensor-parallel 3: expected a divisor of the 8"));
+  EXPECT_THAT(error("hgx-h100", 16), HasSubstr("--tensor-parallel 16"));
+  EXPECT_THAT(error("tpu-v4", 2), HasSubstr("is a torus"));
+}
+
+}  // namespace
+}  // namespace overlaptune::cluster

@@ -1,0 +1,93 @@
+// The order of tiles whose rows arrive, and its cuts, against a list of all rows.
+
+#include "strategies/waiting/arrivals.hpp"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace overlaptune {
+namespace {
+
+Problem problem_of(std::int64_t m, std::int64_t n, std::int64_t k, int ranks) {
+  return {.op = Op::all_gather_gemm, .m = m, .n = n, .k = k, .ranks = ranks};
+}
+
+TEST(ArrivalOrder, the_cuts_and_rows_of_a_problem_by_hand) {
+  // Each of 4 row blocks: 300 rows are 3 panels of 128, in swizzle groups of 2 and of 1; 2 columns.
+  const Problem problem = problem_of(1200, 256, 64, 4);
+  const ArrivalOrder order = arrival_order(problem, {128, 128, 64, 4, 1}, 2);
+  EXPECT_EQ(order.tiles(), 24);
+  const auto cuts = arrival_cuts(order, std::vector<std::int64_t>{6, 4, 2, 6, 6});
+  ASSERT_TRUE(cuts) << cuts.error().message;
+  const std::int64_t row = 64 * 2;
+  EXPECT_EQ(*cuts, (std::vector<Cut>{{6, {300 * row}},
+                                     {10, {556 * row}},
+                                     {12, {600 * row}},
+                                     {18, {900 * row}},
+                                     {24, {1200 * row}}}));
+  EXPECT_EQ(arriving_rows(order, *cuts),
+            (std::vector<ArrivingRows>{
+                {0, 0, 300}, {1, 0, 256}, {1, 256, 44}, {2, 0, 300}, {3, 0, 300}}));
+}
+
+TEST(ArrivalOrder, groups_end_with_swizzle_groups_inside_one_row_block) {
+  const ArrivalOrder order = arrival_order(problem_of(1200, 256, 64, 4), {128, 128, 64, 4, 1}, 2);
+  const auto refused = [&](const std::vector<std::int64_t>& groups) {
+    const auto cuts = arrival_cuts(order, groups);
+    return cuts ? std::string() : cuts.error().message;
+  };
+  EXPECT_NE(refused({4, 2, 6, 6, 6}).find("group 0 of 4 tiles after 0: expected 6"),
+            std::string::npos);
+  EXPECT_NE(refused({6, 4, 8, 6}).find("group 2 of 8 tiles after 10: expected at most 2"),
+            std::string::npos);
+  EXPECT_NE(refused({6, 2, 4, 6, 6}).find("expected a multiple of 4"), std::string::npos);
+  EXPECT_NE(refused({6, 6, 6}).find("18 tiles in all, expected 24"), std::string::npos);
+  EXPECT_NE(refused({6, 6, 6, 6, 1}).find("group 4 of 1 tiles after 24 of 24"), std::string::npos);
+  EXPECT_NE(refused({6, 0, 6, 6, 6}).find("group 1 of 0 tiles"), std::string::npos);
+}
+
+TEST(ArrivalOrder, every_row_arrives_once_and_every_tile_has_its_rows) {
+  std::mt19937 random(5);
+  for (int i = 0; i < 200; ++i) {
+    const int ranks = 2 + static_cast<int>(random() % 7);
+    const auto rows = static_cast<std::int64_t>(1 + random() % 1500);
+    const Problem problem =
+        problem_of(rows * ranks, 8 * static_cast<std::int64_t>(1 + random() % 200), 64, ranks);
+    const Tile tile{64 * (1 + static_cast<int>(random() % 4)), 128, 64, 4, 1};
+    const ArrivalOrder order = arrival_order(problem, tile, 1 + static_cast<int>(random() % 5));
+    std::vector<Cut> cuts;
+    const std::int64_t swizzles = order.block.swizzle_groups();
+    for (int block = 0; block < ranks; ++block) {
+      for (std::int64_t s = 1; s <= swizzles; ++s) {
+        if (s < swizzles && (block == 0 || random() % 2 == 0)) continue;
+        cuts.push_back(arrival_cut(order, block, s));
+      }
+    }
+    std::vector<std::int64_t> groups;
+    std::int64_t before = 0;
+    for (const Cut& cut : cuts) {
+      groups.push_back(cut.tiles - before);
+      before = cut.tiles;
+    }
+    const auto same = arrival_cuts(order, groups);
+    ASSERT_TRUE(same) << same.error().message;
+    EXPECT_EQ(*same, cuts);
+    // Rows follow one another, and each panel of a group's tiles lies in the group's rows.
+    std::int64_t next = 0;
+    std::int64_t tiles = 0;
+    for (const ArrivingRows& part : arriving_rows(order, cuts)) {
+      EXPECT_EQ(part.block * rows + part.first_row, next);
+      EXPECT_LE(part.first_row + part.rows, rows);
+      next += part.rows;
+      const std::int64_t panels = (part.rows + tile.block_m - 1) / tile.block_m;
+      EXPECT_EQ(part.first_row % tile.block_m, 0);
+      tiles += panels * ((problem.n + tile.block_n - 1) / tile.block_n);
+    }
+    EXPECT_EQ(next, problem.m);
+    EXPECT_EQ(tiles, order.tiles());
+  }
+}
+
+}  // namespace
+}  // namespace overlaptune

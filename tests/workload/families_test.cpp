@@ -1,0 +1,259 @@
+// Configs of many families beside the products that follow from their architectures.
+
+#include "workload/families.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/workload/published.hpp"
+#include "workload/config_parts.hpp"
+#include "workload/workload.hpp"
+
+namespace overlaptune {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+const std::filesystem::path kRoot = OVERLAPTUNE_SOURCE_DIR;
+
+std::string all(const std::vector<std::string>& sentences) {
+  std::string text;
+  for (const std::string& sentence : sentences) text += sentence + "\n";
+  return text;
+}
+
+/// ["qkv", n, k, times per pass] of each product with a collective.
+json products(const Workload& work) {
+  std::set<json> list;
+  for (const LayerGemm& gemm : work.gemms) {
+    list.insert(json::array(
+        {to_string(gemm.product), gemm.problem.n, gemm.problem.k, gemm.times_per_pass}));
+  }
+  return list;
+}
+
+TEST(Families, products_of_published_architectures) {
+  const auto cases = published::all();
+  EXPECT_GE(cases.size(), 27U);
+  for (const auto& [name, json_of_it, right] : cases) {
+    SCOPED_TRACE(name);
+    const auto config = parse_model_config(json_of_it.dump(), name);
+    ASSERT_TRUE(config) << config.error().message;
+    const auto work = workload(
+        *config, {.tp = right.at("tp"), .tokens = {4096}, .parallelism = {Parallelism::sequence}});
+    ASSERT_TRUE(work) << work.error().message;
+    const json expected = right.at("products");
+    EXPECT_EQ(products(*work), json(std::set<json>(expected.begin(), expected.end())));
+    EXPECT_EQ(to_string(config->elements), right.at("dtype"));
+    EXPECT_THAT(all(work->notes), testing::Not(HasSubstr("not known")));
+    for (const std::string says : right.at("says")) EXPECT_THAT(all(work->notes), HasSubstr(says));
+  }
+}
+
+/// The row of a type in the table of docs/models.md.
+std::string row_in_docs(const std::string& type) {
+  std::ifstream stream(kRoot / "docs/models.md");
+  for (std::string line; std::getline(stream, line);) {
+    const std::string types = line.substr(0, line.find(" | "));
+    if (line.starts_with("| `") && types.find("`" + type + "`") != std::string::npos) return line;
+  }
+  return "";
+}
+
+TEST(Families, each_type_stands_in_one_row_and_in_the_docs_with_its_source) {
+  std::set<std::string> seen;
+  for (const Family& family : families()) {
+    EXPECT_FALSE(family.source.empty());
+    for (const std::string& type : family.types) {
+      EXPECT_TRUE(seen.insert(type).second) << type;
+      EXPECT_THAT(
+          row_in_docs(type),
+          testing::EndsWith(" | " + family.source + (family.checked ? " |" : " – not checked |")))
+          << type;
+    }
+  }
+}
+
+std::string refusal(const std::string& text, const ReadingOptions& options = {}) {
+  const auto config = parse_model_config(text, "config.json", options);
+  return config ? "" : config.error().message;
+}
+
+constexpr const char* kUnknown =
+    R"({"model_type": "my_model", "hidden_size": 1024, "intermediate_size": 4096,
+        "num_attention_heads": 8, "num_hidden_layers": 4, "hidden_act": "silu",
+        "flux_layers": [1, 2], "router_expert_groups": 4, "rope_theta": 1e4})";
+
+TEST(Families, unknown_types_with_unknown_fields_are_refused_by_name) {
+  EXPECT_THAT(refusal(kUnknown),
+              testing::AllOf(HasSubstr("'my_model' is not known"),
+                             HasSubstr("flux_layers, router_expert_groups"),
+                             HasSubstr("--assume-dense"), testing::Not(HasSubstr("rope_theta"))));
+  const auto dense = value_or_throw(parse_model_config(kUnknown, "", {.assume_dense = true}));
+  EXPECT_TRUE(dense.assumed_dense);
+  EXPECT_THAT(all(dense.assumptions), HasSubstr("flux_layers, router_expert_groups"));
+}
+
+TEST(Families, unknown_kinds_of_layers_are_passed_over_on_request) {
+  std::string text = kUnknown;
+  text.replace(text.find("flux_layers"), 11, "layer_types");
+  text.replace(text.find("[1, 2]"), 6, R"(["flux", "attention", "flux", "flux"])");
+  EXPECT_THAT(refusal(text), HasSubstr("layer_types has 'flux'"));
+  const auto dense = value_or_throw(parse_model_config(text, "", {.assume_dense = true}));
+  EXPECT_EQ(main_attention_layers(dense), 4);
+  EXPECT_THAT(all(dense.assumptions), HasSubstr("layer_types"));
+}
+
+TEST(Families, known_types_with_unknown_fields_are_answered_with_their_names) {
+  std::string text = kUnknown;
+  text.replace(text.find("my_model"), 8, "llama");
+  const auto config = value_or_throw(parse_model_config(text, ""));
+  EXPECT_FALSE(config.assumed_dense);
+  EXPECT_THAT(all(config.assumptions),
+              HasSubstr("were not read, though they may change the layers: flux_layers"));
+}
+
+TEST(Families, values_with_other_products_are_refused) {
+  const auto config = [](const std::string& fields) {
+    return refusal(R"({"hidden_size": 1536, "num_attention_heads": 24, "num_hidden_layers": 12,
+                       "intermediate_size": 6144, )" +
+                   fields + "}");
+  };
+  const std::string dinov2 = R"("model_type": "dinov2", "mlp_ratio": 4)";
+  EXPECT_EQ(config(dinov2), "");
+  EXPECT_EQ(config(dinov2 + R"(, "use_swiglu_ffn": false)"), "");
+  EXPECT_EQ(config(dinov2 + R"(, "use_swiglu_ffn": null)"), "");
+  EXPECT_THAT(config(dinov2 + R"(, "use_swiglu_ffn": true)"),
+              HasSubstr("use_swiglu_ffn = true: the layers of model_type 'dinov2' are known with "
+                        "false only"));
+  const std::string albert = R"("model_type": "albert")";
+  EXPECT_EQ(config(albert), "");
+  EXPECT_THAT(config(albert + R"(, "inner_group_num": 2)"), HasSubstr("inner_group_num = 2"));
+  EXPECT_THAT(config(albert + R"(, "num_hidden_groups": 5)"), HasSubstr("divides the 12 layers"));
+}
+
+/// Twelve layers in three groups are four rounds of three layers' weights.
+TEST(Families, groups_of_layers_share_weights) {
+  const auto config = value_or_throw(parse_model_config(
+      R"({"model_type": "albert", "hidden_size": 1024, "num_attention_heads": 16,
+          "num_hidden_layers": 12, "num_hidden_groups": 3, "intermediate_size": 4096})",
+      ""));
+  EXPECT_EQ(config.layers, 3);
+  EXPECT_EQ(config.loops, 4);
+}
+
+TEST(Families, lists_of_layers_are_checked) {
+  const auto bamba = [](const std::string& fields) {
+    return refusal(R"({"model_type": "bamba", "hidden_size": 1024, "intermediate_size": 4096,
+                       "num_attention_heads": 8, "num_hidden_layers": 4)" +
+                   fields + "}");
+  };
+  EXPECT_THAT(bamba(""), HasSubstr("attn_layer_indices is missing"));
+  EXPECT_THAT(bamba(R"(, "attn_layer_indices": [4])"), HasSubstr("has layer 4: expected less"));
+  EXPECT_THAT(bamba(R"(, "attn_layer_indices": [])"), HasSubstr("no layer has attention"));
+  EXPECT_THAT(bamba(R"(, "layer_types": ["mamba", "attention"])"),
+              HasSubstr("layer_types has 2 entries: expected one for each of 4 layers"));
+  EXPECT_THAT(bamba(R"(, "layer_types": ["mamba", "attention", "flux", "mamba"])"),
+              HasSubstr("layer_types has 'flux'"));
+  EXPECT_THAT(bamba(R"(, "num_key_value_heads": [8, 8], "attn_layer_indices": [0])"),
+              HasSubstr("one for each of 4 layers"));
+}
+
+TEST(Families, a_default_stands_in_for_what_is_absent_but_not_for_null) {
+  const auto kv_heads = [](const std::string& field) {
+    const std::string text =
+        R"({"model_type": "mistral", "hidden_size": 4096, "intermediate_size": 14336,
+            "num_attention_heads": 32, "num_hidden_layers": 32)" +
+        field + "}";
+    return value_or_throw(parse_model_config(text, "")).kv_heads;
+  };
+  EXPECT_EQ(kv_heads(""), 8);
+  EXPECT_EQ(kv_heads(R"(, "num_key_value_heads": null)"), 32);
+  EXPECT_EQ(kv_heads(R"(, "num_key_value_heads": 4)"), 4);
+}
+
+TEST(Families, the_first_window_with_a_size_cuts_attention_off) {
+  const auto window = [](const std::string& fields) {
+    const std::string text =
+        R"({"model_type": "llama", "hidden_size": 1024, "intermediate_size": 4096,
+            "num_attention_heads": 8, "num_hidden_layers": 2)" +
+        fields + "}";
+    return value_or_throw(parse_model_config(text, "")).window;
+  };
+  EXPECT_EQ(window(""), 0);
+  EXPECT_EQ(window(R"(, "sliding_window": 1024)"), 1024);
+  EXPECT_EQ(window(R"(, "attention_chunk_size": 512)"), 512);
+  EXPECT_EQ(window(R"(, "attention_window_size": 256)"), 256);
+  EXPECT_EQ(window(R"(, "sliding_window": null, "attention_chunk_size": 512)"), 512);
+  EXPECT_EQ(window(R"(, "sliding_window": 0, "attention_window_size": 256)"), 256);
+  EXPECT_EQ(window(R"(, "sliding_window": 1024, "use_sliding_window": true)"), 1024);
+  EXPECT_EQ(window(R"(, "sliding_window": 1024, "use_sliding_window": false)"), 0);
+}
+
+TEST(Families, encoders_have_no_causal_mask) {
+  const auto is_causal = [](const std::string& fields) {
+    const std::string text =
+        R"({"hidden_size": 768, "intermediate_size": 3072, "num_attention_heads": 12,
+            "num_key_value_heads": 12, "num_hidden_layers": 12, )" +
+        fields + "}";
+    return value_or_throw(parse_model_config(text, "")).causal;
+  };
+  EXPECT_TRUE(is_causal(R"("model_type": "llama", "architectures": ["LlamaForCausalLM"])"));
+  EXPECT_FALSE(is_causal(R"("model_type": "llama", "architectures": ["LlamaBidirectionalModel"])"));
+  EXPECT_FALSE(is_causal(R"("model_type": "bert")"));
+  EXPECT_TRUE(is_causal(R"("model_type": "bert", "is_decoder": true)"));
+  EXPECT_FALSE(is_causal(R"("model_type": "modernbert")"));
+  EXPECT_FALSE(is_causal(R"("model_type": "vit")"));
+  EXPECT_FALSE(is_causal(R"("model_type": "gemma3_text", "use_bidirectional_attention": true)"));
+  EXPECT_FALSE(is_causal(R"("model_type": "qwen2", "is_causal": false)"));
+  EXPECT_FALSE(is_causal(R"("model_type": "new", "architectures": ["NewForMaskedLM"])"));
+  EXPECT_FALSE(is_causal(R"("model_type": "new", "architectures": ["NewEncoderModel"])"));
+}
+
+/// The defaults that a class has for sizes count where its config stands in another one only.
+TEST(Families, sizes_may_be_left_out_of_a_nested_config_alone) {
+  const std::string llama = R"({"model_type": "llama", "vocab_size": 32064})";
+  EXPECT_THAT(refusal(llama), HasSubstr("hidden_size or n_embd"));
+  EXPECT_THAT(refusal(R"({"model_type": "new", "language": )" + llama + "}"),
+              testing::AllOf(HasSubstr("hidden_size or n_embd"), HasSubstr("'new' is not known"),
+                             HasSubstr("not looked into: language")));
+  const auto nested = value_or_throw(
+      parse_model_config(R"({"model_type": "llava", "text_config": )" + llama + "}", ""));
+  EXPECT_EQ(nested.hidden, 4096);
+  EXPECT_EQ(nested.layers, 32);
+  EXPECT_THAT(all(nested.assumptions), HasSubstr("intermediate_size = 11008"));
+}
+
+TEST(Families, a_language_model_lies_within_a_few_levels) {
+  const auto levels = [](int nested) {
+    json document = {{"hidden_size", 1024}};
+    for (int i = 0; i < nested; ++i) document = {{"text_config", document}};
+    return find_language_model(document).path.size();
+  };
+  EXPECT_EQ(levels(0), 0U);
+  EXPECT_EQ(levels(1), 1U);
+  EXPECT_EQ(levels(3), 3U);
+  EXPECT_EQ(levels(6), 3U);
+}
+
+TEST(Families, heads_of_keys_by_layer) {
+  const auto config = value_or_throw(parse_model_config(
+      R"({"model_type": "llama", "hidden_size": 1024, "intermediate_size": 4096,
+          "num_attention_heads": 8, "num_hidden_layers": 3, "num_key_value_heads": [8, 2, 8]})",
+      ""));
+  const auto work = value_or_throw(
+      workload(config, {.tp = 2, .tokens = {64}, .parallelism = {Parallelism::sequence}}));
+  EXPECT_THAT(products(work), testing::IsSupersetOf({json{"qkv", (4 + 2 * 4) * 128, 1024, 2},
+                                                     json{"qkv", (4 + 2 * 1) * 128, 1024, 1},
+                                                     json{"o", 1024, 512, 3}}));
+}
+
+}  // namespace
+}  // namespace overlaptune

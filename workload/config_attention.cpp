@@ -1,0 +1,205 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "workload/config_parts.hpp"
+
+namespace overlaptune {
+namespace {
+
+/// Heads of keys and values of each layer. In falcon and gpt_bigcode `multi_query` means one head
+/// for all queries.
+std::vector<std::int64_t> read_kv_heads(ConfigFields& fields, std::int64_t layers,
+                                        std::int64_t heads) {
+  const auto all = [&](std::int64_t value) {
+    return std::vector<std::int64_t>(static_cast<std::size_t>(layers), value);
+  };
+  if (fields.is_set("multi_query") && !fields.is_set("new_decoder_architecture")) return all(1);
+  if (fields.is_set("multi_query_attention")) {  // chatglm
+    if (const auto groups = fields.count_if_any({"multi_query_group_num"})) return all(*groups);
+  }
+  auto list = fields.by_layer(
+      {"num_key_value_heads", "num_kv_heads", "num_key_value_heads_per_layer"}, layers);
+  if (!list.empty()) return list;
+  fields.add_default(fmt::format("num_key_value_heads = {} (as many as heads)", heads));
+  return all(heads);
+}
+
+void check_divisor(const ConfigFields& fields, std::int64_t kv_heads, std::int64_t heads) {
+  if (heads % kv_heads == 0) return;
+  fields.fail(fmt::format(
+      "num_key_value_heads = {}: expected a divisor of num_attention_heads = {}", kv_heads, heads));
+}
+
+/// The ranks of latent attention, and the width of its heads.
+void read_latent(ConfigFields& fields, const Family* family, ModelConfig& config,
+                 AttentionLayers& sizes) {
+  config.ranks.query_rank = fields.count_if_any({"q_lora_rank"}).value_or(0);
+  const auto key_rank = fields.count_if_any({"kv_lora_rank"});
+  if (!key_rank) {
+    fields.fail(
+        "kv_lora_rank is missing: expected a whole number from 1 to 2^31 - 1, or use_mla = false "
+        "where attention is not latent");
+  }
+  config.ranks.key_rank = *key_rank;
+  config.ranks.rope_dim = fields.count_if_any({"qk_rope_head_dim"}, 0).value_or(0);
+  const auto plain = fields.count_if_any({"qk_nope_head_dim"}, 0).value_or(0);
+  const auto values = fields.count_if_any({"v_head_dim"});
+  if (!values && family != nullptr) {  // MiniCPM3
+    sizes.value_head_dim = config.hidden / sizes.heads;
+    fields.add_default(
+        fmt::format("v_head_dim = {} (hidden_size / num_attention_heads)", sizes.value_head_dim));
+  } else {
+    sizes.value_head_dim = fields.count({"v_head_dim"});
+  }
+  sizes.head_dim = plain + config.ranks.rope_dim;
+  if (sizes.head_dim == 0) sizes.head_dim = sizes.value_head_dim;
+  fields.know({"head_dim", "qk_head_dim"});  // those of the part with positions, or both together
+}
+
+/// DeepSeek-V4: one key that is the value, too, and an output projection in groups of heads.
+void read_shared_key(ConfigFields& fields, ModelConfig& config, AttentionLayers& sizes) {
+  config.ranks.query_rank = fields.count({"q_lora_rank"});
+  config.ranks.output_rank = fields.count({"o_lora_rank"});
+  config.ranks.output_groups = fields.count({"o_groups"});
+  sizes.head_dim = fields.count({"head_dim"});
+  sizes.value_head_dim = sizes.head_dim;
+  sizes.key_projections = 1;
+  fields.know({"qk_rope_head_dim"});
+}
+
+/// DeepSeek's smallest models have the fields of latent attention, and no such attention.
+bool is_latent_off(ConfigFields& fields) {
+  if (!fields.has("use_mla") || fields.is_set("use_mla")) return false;
+  fields.know(
+      {"q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"});
+  return true;
+}
+
+void read_plain(ConfigFields& fields, const ModelConfig& config, bool own_values,
+                AttentionLayers& sizes) {
+  const auto head_dim = fields.count_if_any({"head_dim", "kv_channels", "attention_head_dim"});
+  if (!head_dim && config.hidden % sizes.heads != 0) {
+    fields.fail(
+        fmt::format("hidden_size = {}: expected a multiple of num_attention_heads = {}, or "
+                    "head_dim beside it",
+                    config.hidden, sizes.heads));
+  }
+  sizes.head_dim = head_dim.value_or(config.hidden / sizes.heads);
+  if (!head_dim) {
+    fields.add_default(
+        fmt::format("head_dim = {} (hidden_size / num_attention_heads)", sizes.head_dim));
+  }
+  sizes.value_head_dim = sizes.head_dim;
+  if (own_values) {
+    sizes.value_head_dim = fields.count_if_any({"v_head_dim"}).value_or(sizes.head_dim);
+  }
+}
+
+/// Sizes that layers with full attention (gemma4) or with a window (mimo_v2) have instead.
+struct Exceptions {
+  std::optional<std::int64_t> full_head_dim{};
+  std::optional<std::int64_t> full_kv_heads{};
+  bool keys_are_values = false;  ///< in layers with full attention
+  std::optional<std::int64_t> window_heads{};
+  std::optional<std::int64_t> window_kv_heads{};
+  std::optional<std::int64_t> window_head_dim{};
+  std::optional<std::int64_t> window_value_dim{};
+  std::int64_t first_shared = 0;  ///< from here on, layers use keys and values of others
+};
+
+Exceptions read_exceptions(ConfigFields& fields, std::int64_t layers) {
+  const auto shared = fields.count_if_any({"num_kv_shared_layers"}, 0).value_or(0);
+  Exceptions found{.full_head_dim = fields.count_if_any({"global_head_dim"}),
+                   .keys_are_values = fields.is_set("attention_k_eq_v"),
+                   .window_heads = fields.count_if_any({"swa_num_attention_heads"}),
+                   .window_kv_heads = fields.count_if_any({"swa_num_key_value_heads"}),
+                   .window_head_dim = fields.count_if_any({"swa_head_dim"}),
+                   .window_value_dim = fields.count_if_any({"swa_v_head_dim"}),
+                   .first_shared = std::max<std::int64_t>(layers - shared, 0)};
+  const auto kv_heads = fields.count_if_any({"num_global_key_value_heads"});
+  if (found.keys_are_values) found.full_kv_heads = kv_heads;
+  return found;
+}
+
+AttentionLayers with_exceptions(AttentionLayers sizes, const Exceptions& exceptions, Mixer mixer,
+                                std::int64_t index) {
+  if (mixer == Mixer::full) {
+    if (exceptions.full_head_dim) {
+      sizes.head_dim = sizes.value_head_dim = *exceptions.full_head_dim;
+    }
+    sizes.kv_heads = exceptions.full_kv_heads.value_or(sizes.kv_heads);
+    if (exceptions.keys_are_values) sizes.key_projections = 1;
+  } else {
+    sizes.heads = exceptions.window_heads.value_or(sizes.heads);
+    sizes.kv_heads = exceptions.window_kv_heads.value_or(sizes.kv_heads);
+    sizes.head_dim = exceptions.window_head_dim.value_or(sizes.head_dim);
+    sizes.value_head_dim = exceptions.window_value_dim.value_or(
+        exceptions.window_head_dim ? sizes.head_dim : sizes.value_head_dim);
+  }
+  if (index >= exceptions.first_shared) sizes.key_projections = 0;
+  return sizes;
+}
+
+bool same_sizes(const AttentionLayers& a, const AttentionLayers& b) {
+  return a.heads == b.heads && a.kv_heads == b.kv_heads && a.head_dim == b.head_dim &&
+         a.value_head_dim == b.value_head_dim && a.key_projections == b.key_projections;
+}
+
+void count_in(std::vector<AttentionLayers>& groups, AttentionLayers sizes) {
+  const auto group = std::find_if(groups.begin(), groups.end(), [&](const AttentionLayers& each) {
+    return same_sizes(each, sizes);
+  });
+  if (group != groups.end()) {
+    ++group->layers;
+    return;
+  }
+  sizes.layers = 1;
+  groups.push_back(sizes);
+}
+
+}  // namespace
+
+void read_attention(ConfigFields& fields, const Family* family, const std::vector<Layer>& layers,
+                    ModelConfig& config) {
+  AttentionLayers sizes{
+      .heads = fields.count({"num_attention_heads", "n_head", "n_heads", "num_heads"})};
+  const auto kv_heads = read_kv_heads(fields, config.layers, sizes.heads);
+  for (const std::int64_t each : kv_heads) check_divisor(fields, each, sizes.heads);
+  const auto kind = family != nullptr ? family->attention : AttentionKind::plain;
+  const bool off = is_latent_off(fields);
+  const bool latent = !off && (kind == AttentionKind::latent || fields.has("kv_lora_rank"));
+  config.latent_attention = latent || kind == AttentionKind::shared_key;
+  if (kind == AttentionKind::shared_key) {
+    read_shared_key(fields, config, sizes);
+  } else if (latent) {
+    read_latent(fields, family, config, sizes);
+  } else {
+    read_plain(fields, config, !off, sizes);
+  }
+  const Exceptions exceptions = read_exceptions(fields, config.layers);
+  std::vector<AttentionLayers> groups;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    if (!is_attention(layers[i].mixer)) continue;
+    sizes.kv_heads = kv_heads[i];
+    const auto own =
+        with_exceptions(sizes, exceptions, layers[i].mixer, static_cast<std::int64_t>(i));
+    check_divisor(fields, own.kv_heads, own.heads);
+    count_in(groups, own);
+  }
+  if (groups.empty()) fields.fail("no layer has attention: expected layers of attention");
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return a.layers > b.layers; });
+  const AttentionLayers& most = groups.front();
+  config.heads = most.heads;
+  config.kv_heads = most.kv_heads;
+  config.head_dim = most.head_dim;
+  config.value_head_dim = most.value_head_dim;
+  config.key_projections = most.key_projections;
+  config.other_attention.assign(groups.begin() + 1, groups.end());
+  // Files since Qwen3.5 say it themselves.
+  config.query_gate =
+      fields.is_set("attn_output_gate") || (family != nullptr && family->query_gate);
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,59 @@
+// The class of a model beside its type.
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "json/reader.hpp"
+#include "workload/config_parts.hpp"
+
+namespace overlaptune {
+namespace {
+
+constexpr std::size_t kLongestName = 60;
+
+/// Letters and digits, small, up to the words that classes end in: "LlamaForCausalLM" is "llama".
+std::string plain_name(std::string_view name) {
+  for (const std::string_view end : {"For", "LMHead", "Model"}) {
+    if (const auto at = name.find(end); at != std::string_view::npos && at > 0) {
+      name = name.substr(0, at);
+    }
+  }
+  std::string plain;
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) continue;
+    plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return plain;
+}
+
+/// Whether some family has a class of this name, and the type at hand is another one.
+bool is_of_another_family(const std::string& architecture, const std::string& model_type) {
+  const std::string name = plain_name(architecture);
+  if (name == plain_name(model_type)) return false;
+  const auto is_named = [&](const std::string& type) { return plain_name(type) == name; };
+  const Family* const own = find_family(model_type);
+  if (own != nullptr && std::any_of(own->types.begin(), own->types.end(), is_named)) return false;
+  return std::any_of(families().begin(), families().end(), [&](const Family& family) {
+    return std::any_of(family.types.begin(), family.types.end(), is_named);
+  });
+}
+
+}  // namespace
+
+void say_architecture(const nlohmann::json& document, ModelConfig& config) {
+  const auto found = document.find("architectures");
+  if (found == document.end() || !found->is_array() || found->empty()) return;
+  const auto& first = found->front();
+  if (!first.is_string() || config.model_type.empty()) return;
+  const std::string name = one_line(first.get<std::string>(), kLongestName);
+  if (!is_of_another_family(name, config.model_type)) return;
+  config.assumptions.push_back(
+      fmt::format("architectures says {}, model_type says {}: the layers of the type are taken",
+                  name, one_line(config.model_type, kLongestName)));
+}
+
+}  // namespace overlaptune

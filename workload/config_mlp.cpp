@@ -1,0 +1,163 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "workload/config_parts.hpp"
+
+namespace overlaptune {
+namespace {
+
+/// The width of the experts that every token passes, all together.
+std::int64_t read_shared_width(ConfigFields& fields, const Family* family,
+                               const ModelConfig& config) {
+  if (family != nullptr && family->shared_expert_as_wide) return config.expert_intermediate;
+  const auto width =
+      fields.count_if_any({"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
+                           "shared_intermediate_size"},
+                          0);
+  const auto number = fields
+                          .alike_if_any({"n_shared_experts", "num_shared_experts",
+                                         "num_shared_expert", "moe_num_shared_experts"},
+                                        config.layers)
+                          .value_or(0);
+  return width.value_or(number * config.expert_intermediate);
+}
+
+void read_experts(ConfigFields& fields, const Family* family, ModelConfig& config) {
+  config.experts_per_token =
+      fields
+          .alike_if_any({"num_experts_per_tok", "experts_per_token", "moe_k", "moe_topk",
+                         "top_k_experts", "num_experts_per_token", "moe_top_k"},
+                        config.layers)
+          .value_or(0);
+  if (config.experts_per_token > config.experts) {
+    fields.fail(
+        fmt::format("num_experts_per_tok = {}: expected at most the number of experts, {} "
+                    "(num_local_experts, num_experts, n_routed_experts or moe_num_experts)",
+                    config.experts_per_token, config.experts));
+  }
+  // A default of the class goes before the width of dense MLPs.
+  auto width =
+      fields.alike_if_any({"moe_intermediate_size", "expert_intermediate_size"}, config.layers, 1);
+  fields.know({"intermediate_size"});
+  if (!width) width = fields.alike_if_any({"intermediate_size"}, config.layers, 1);
+  if (!width) fields.fail_missing({"moe_intermediate_size", "intermediate_size"});
+  config.expert_intermediate = *width;
+  config.shared_intermediate = read_shared_width(fields, family, config);
+}
+
+/// LFM2 counts a plain MLP and makes a gated one of about as many weights of it.
+std::int64_t adjusted(ConfigFields& fields, std::int64_t width) {
+  if (!fields.is_set("block_auto_adjust_ff_dim")) return width;
+  const auto multiple = fields.count_if_any({"block_multiple_of"}).value_or(1);
+  const double factor = fields.number_if_any("block_ffn_dim_multiplier").value_or(1);
+  const auto scaled = static_cast<std::int64_t>(factor * static_cast<double>(2 * width / 3));
+  return (scaled + multiple - 1) / multiple * multiple;
+}
+
+/// The widths of dense MLPs, layer by layer.
+std::vector<std::int64_t> read_widths(ConfigFields& fields, const Family* family,
+                                      const ModelConfig& config) {
+  auto widths = fields.by_layer({"intermediate_size_mlp", "block_ff_dim", "intermediate_size",
+                                 "n_inner", "ffn_dim", "ffn_hidden_size"},
+                                config.layers);
+  // Granite without experts has its shared expert only.
+  if (const auto shared = fields.count_if_any({"shared_intermediate_size"}, 0);
+      shared && *shared > 0 && config.experts == 0) {
+    widths.assign(widths.size(), *shared);
+  }
+  if (widths.empty()) {
+    if (config.gated) {
+      fields.fail_missing({"intermediate_size", "block_ff_dim", "ffn_hidden_size"});
+    }
+    const auto ratio = fields.count_if_any({"expansion_ratio", "mlp_ratio"}).value_or(4);
+    fields.add_default(
+        fmt::format("intermediate_size = {} ({} x hidden_size)", ratio * config.hidden, ratio));
+    widths.assign(static_cast<std::size_t>(config.layers), ratio * config.hidden);
+  }
+  for (std::int64_t& width : widths) {
+    width = adjusted(fields, width);
+    if (family != nullptr && family->halved_mlp) width /= 2;
+  }
+  if (fields.is_set("use_double_wide_mlp")) {  // layers that use keys of others are twice as wide
+    const auto shared = fields.count_if_any({"num_kv_shared_layers"}, 0).value_or(0);
+    for (auto i = std::max<std::int64_t>(config.layers - shared, 0); i < config.layers; ++i) {
+      widths[static_cast<std::size_t>(i)] *= 2;
+    }
+  }
+  return widths;
+}
+
+void group_widths(const std::vector<std::int64_t>& widths, const std::vector<Layer>& layers,
+                  ModelConfig& config) {
+  std::vector<DenseLayers> groups;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    if (!layers[i].dense) continue;
+    const auto group = std::find_if(groups.begin(), groups.end(), [&](const DenseLayers& each) {
+      return each.intermediate == widths[i];
+    });
+    if (group == groups.end()) {
+      groups.push_back({.layers = 1, .intermediate = widths[i]});
+    } else {
+      ++group->layers;
+    }
+  }
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return a.layers > b.layers; });
+  config.dense_layers = groups.front().layers;
+  config.intermediate = groups.front().intermediate;
+  config.other_dense.assign(groups.begin() + 1, groups.end());
+}
+
+}  // namespace
+
+std::int64_t read_expert_count(ConfigFields& fields, const Family* family, std::int64_t layers) {
+  const bool by_flag = family != nullptr && family->dense_beside_experts;
+  if (by_flag && !fields.is_set("enable_moe_block")) return 0;
+  const auto experts =
+      fields
+          .alike_if_any({"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"},
+                        layers)
+          .value_or(0);
+  return experts == 1 ? 0 : experts;  // Hunyuan's dense models say 1
+}
+
+void read_mlp(ConfigFields& fields, const Family* family, const std::vector<Layer>& layers,
+              ModelConfig& config) {
+  const std::string activation = fields.text_if_any(
+      {"hidden_act", "activation_function", "hidden_activation", "mlp_hidden_act"});
+  if (family != nullptr) {
+    config.gated = family->gated;
+  } else {
+    config.gated = activation.empty() || activation == "silu" || activation == "swish";
+    config.assumptions.push_back(
+        fmt::format("model_type '{}' is not known: its layers are taken to be attention and an MLP "
+                    "{} a gate{}",
+                    config.model_type, config.gated ? "with" : "without",
+                    activation.empty() ? ", though the file names no activation" : ""));
+  }
+  config.expert_layers =
+      std::count_if(layers.begin(), layers.end(), [](const Layer& layer) { return layer.experts; });
+  if (config.expert_layers > 0) {
+    read_experts(fields, family, config);
+  } else {  // dense models of families with experts keep their fields
+    const auto per_token = fields.count_if_any({"num_experts_per_tok"}, 0).value_or(0);
+    const bool counted = fields.has("num_local_experts") || fields.has("num_experts") ||
+                         fields.has("n_routed_experts") || fields.has("moe_num_experts");
+    if (per_token > 1 && !counted) {
+      config.assumptions.push_back(fmt::format(
+          "num_experts_per_tok is {}, but the number of experts is not in the file: all layers are "
+          "taken to be dense",
+          per_token));
+    }
+    fields.know({"num_experts_per_tok", "experts_per_token", "moe_topk", "moe_intermediate_size",
+                 "num_shared_expert", "n_shared_experts", "num_shared_experts", "mlp_only_layers",
+                 "decoder_sparse_step", "first_k_dense_replace", "moe_layer_num_skipped"});
+  }
+  const bool any_dense =
+      std::any_of(layers.begin(), layers.end(), [](const Layer& layer) { return layer.dense; });
+  if (any_dense) group_widths(read_widths(fields, family, config), layers, config);
+}
+
+}  // namespace overlaptune

@@ -1,0 +1,66 @@
+#pragma once
+// The parts of a config.json, each of which fills its fields of a `ModelConfig`. All throw
+// `Failure` for fields that are missing or wrong.
+
+#include <string>
+#include <vector>
+
+#include "workload/config_fields.hpp"
+#include "workload/config_layers.hpp"
+#include "workload/model_config.hpp"
+
+namespace overlaptune {
+
+/// Heads, latent ranks, and the groups of layers with other attention. `config` has `hidden`.
+void read_attention(ConfigFields& fields, const Family* family, const std::vector<Layer>& layers,
+                    ModelConfig& config);
+
+/// The number of experts; 0 for a dense model.
+[[nodiscard]] std::int64_t read_expert_count(ConfigFields& fields, const Family* family,
+                                             std::int64_t layers);
+
+/// Widths of dense MLPs and of experts. `config` has `experts` and the key projections.
+void read_mlp(ConfigFields& fields, const Family* family, const std::vector<Layer>& layers,
+              ModelConfig& config);
+
+/// Layers and parts that have no product, with the weights of each. `config` has all else.
+void read_other_layers(ConfigFields& fields, const Family* family, const std::vector<Layer>& layers,
+                       ModelConfig& config);
+
+/// The config of the language model within that of a multimodal one.
+struct Nesting {
+  std::vector<std::string> path{};  ///< names of fields, outermost first; empty: the file itself
+};
+
+[[nodiscard]] Nesting find_language_model(const nlohmann::json& document);
+
+/// The object that a nesting leads to.
+[[nodiscard]] const nlohmann::json& language_model(const nlohmann::json& document,
+                                                   const Nesting& nesting);
+
+/// To which tokens attention looks: those before each one or all, in a window or not.
+void read_mask(const nlohmann::json& document, const Nesting& nesting, const Family* family,
+               ModelConfig& config);
+
+/// Says it where the class is that of another family than the type.
+void say_architecture(const nlohmann::json& document, ModelConfig& config);
+
+/// Why a size may be missing: its class may have a default, or it stands in a part of another name.
+[[nodiscard]] std::string why_missing(const nlohmann::json& model, const std::string& type,
+                                      const Family* family);
+
+/// "a, b, c and 7 more".
+[[nodiscard]] std::string names_in(std::vector<std::string> names);
+
+/// Names of fields that are not known: those that speak of layers, then the others.
+struct UnknownFields {
+  std::vector<std::string> of_layers{};
+  std::vector<std::string> others{};
+};
+
+/// Fields that nobody read: those of the language model, and in the objects around it those that
+/// the model should have.
+[[nodiscard]] UnknownFields unknown_fields(const nlohmann::json& document, const Nesting& nesting,
+                                           const ConfigFields& fields);
+
+}  // namespace overlaptune

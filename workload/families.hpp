@@ -1,0 +1,63 @@
+#pragma once
+// The families of models whose layers are known (families.json). A family says what config.json
+// leaves to the class of the model: the gate of its MLP, the kind of its attention, defaults.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace overlaptune {
+
+/// How a layer makes queries, keys and values.
+enum class AttentionKind {
+  plain,      ///< by one projection of the hidden states
+  latent,     ///< through low-rank factors (DeepSeek-V2's MLA)
+  shared_key  ///< queries through a low-rank factor, one key for all heads, which is the value,
+              ///< too; a grouped low-rank output (DeepSeek-V4)
+};
+
+struct Family {
+  std::vector<std::string> types{};  ///< values of `model_type`
+  bool gated = true;                 ///< the MLP has a gate beside `up`
+  AttentionKind attention = AttentionKind::plain;
+  bool query_gate = false;             ///< the projection of q also makes a gate of its width
+  bool shares_all_reduce = false;      ///< attention and MLP of a layer read the same input
+  bool dense_beside_experts = false;   ///< a layer with experts has a dense MLP, too
+  bool shared_expert_as_wide = false;  ///< one shared expert, as wide as the others
+  bool last_layer_is_full = false;     ///< whatever the pattern of window layers says
+  bool halved_mlp = false;             ///< intermediate_size counts gate and up
+  bool causal = true;                  ///< a token attends to those before it only
+  std::string other_layers{};          ///< what the layers without attention are: "mamba2"
+  std::string beside{};                ///< what each layer has beside its attention: "mamba2"
+  std::vector<std::string> needs{};    ///< fields without which the layers are not known
+  /// Fields that say nothing of the products, though their names speak of layers.
+  std::vector<std::string> passed_over{};
+  nlohmann::json expects{};   ///< values without which the layers have other products
+  std::string left_out{};     ///< a sentence about parts that have no product here
+  std::string not_counted{};  ///< parts whose weights are not counted
+  nlohmann::json defaults{};  ///< what the class has where config.json leaves it out
+  /// Further ones, for a config within that of a multimodal model: transformers writes only what
+  /// differs from the class there, and all sizes in a file of its own.
+  nlohmann::json nested_defaults{};
+  std::string source{};  ///< files of huggingface/transformers below src/transformers, or of other
+                         ///< repositories and models: "organisation/model: file"
+  bool checked = true;   ///< its defaults were compared with the source
+};
+
+[[nodiscard]] const std::vector<Family>& families();
+
+/// None where the type is not in the table.
+[[nodiscard]] const Family* find_family(std::string_view model_type);
+
+/// Why the layers of a type are none of ours; empty where they may be.
+[[nodiscard]] std::string other_products(std::string_view model_type);
+
+/// Whether a field says nothing about the sizes of a layer: names of tokens, dropout, norms.
+[[nodiscard]] bool is_without_sizes(std::string_view field);
+
+/// Whether the name of a field speaks of layers, heads, experts, widths or activations.
+[[nodiscard]] bool speaks_of_layers(std::string_view field);
+
+}  // namespace overlaptune

@@ -1,0 +1,327 @@
+#include "workload/model_config.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/text_file.hpp"
+#include "json/parse.hpp"
+#include "json/reader.hpp"
+#include "workload/config_parts.hpp"
+
+namespace overlaptune {
+namespace {
+
+/// The name of a model: "llama-3-70b" for `models/llama-3-70b.json` and for
+/// `llama-3-70b/config.json`.
+std::string name_in_path(const std::filesystem::path& file) {
+  if (file.filename() != "config.json") {
+    return (file.extension() == ".json" ? file.stem() : file.filename()).string();
+  }
+  const auto folder = std::filesystem::absolute(file).lexically_normal().parent_path();
+  const auto above = folder.parent_path();
+  // The cache of the Hugging Face hub: models--ORGANISATION--NAME/snapshots/REVISION/config.json.
+  if (above.filename() == "snapshots") {
+    const std::string repository = above.parent_path().filename().string();
+    if (const auto at = repository.rfind("--"); at != repository.npos) {
+      return repository.substr(at + 2);
+    }
+  }
+  return folder.has_filename() ? folder.filename().string() : "config";
+}
+
+/// The name under which the model was published, "Llama-3-8B" of "meta-llama/Llama-3-8B"; empty
+/// where the file does not say it. A path on the host that wrote the file is no name.
+std::string published_name(const nlohmann::json& document) {
+  const auto found = document.find("_name_or_path");
+  if (found == document.end() || !found->is_string()) return {};
+  const auto name = found->get<std::string>();
+  constexpr std::string_view kOfPaths = "\\~ ";
+  const bool is_path =
+      std::count(name.begin(), name.end(), '/') > 1 || name.find_first_of(kOfPaths) != name.npos;
+  if (name.empty() || is_path || name.front() == '/' || name.front() == '.') return {};
+  return name.substr(name.find_last_of('/') + 1);
+}
+
+/// The name as one word of a table: control characters become underscores.
+std::string one_word(std::string name) {
+  for (char& c : name) {
+    if (std::iscntrl(static_cast<unsigned char>(c)) != 0) c = '_';
+  }
+  return name;
+}
+
+/// The objects from the file's own to that of the language model.
+using Levels = std::vector<JsonReader>;
+
+Levels levels_of(const JsonReader& root, const Nesting& nesting) {
+  Levels levels;
+  levels.reserve(nesting.path.size() + 1);  // a reader refers to the one that it was made from
+  levels.push_back(root);
+  for (const std::string& name : nesting.path) levels.push_back(levels.back()[name]);
+  return levels;
+}
+
+/// The text at the innermost level that has one of `names`; empty where none has.
+std::string text_at_any_level(const Levels& levels, ConfigFields::Names names) {
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
+    std::string text = ConfigFields(*level).text_if_any(names);
+    if (!text.empty()) return text;
+  }
+  return {};
+}
+
+/// How the weights are quantised, wherever the note stands.
+std::string quantisation(const Levels& levels) {
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
+    for (const char* name : {"quantization_config", "compression_config"}) {
+      if (!level->has(name) || !(*level)[name].is_object()) continue;
+      const JsonReader quantised = (*level)[name];
+      const std::string method = ConfigFields(quantised).text_if_any({"quant_method"});
+      return method.empty() ? "method not said" : method;
+    }
+  }
+  return {};
+}
+
+void read_dtype(const Levels& levels, ModelConfig& config) {
+  const std::string name = text_at_any_level(levels, {"torch_dtype", "dtype"});
+  if (name == "float16") {
+    config.elements = Elements::fp16;
+  } else if (name.empty()) {
+    config.assumptions.emplace_back("torch_dtype is not in the file: bf16 is taken");
+  } else if (name != "bfloat16") {
+    config.assumptions.push_back(fmt::format("torch_dtype '{}' is taken as bf16", name));
+  }
+  const std::string quantised = quantisation(levels);
+  if (quantised.empty()) return;
+  config.assumptions.push_back(
+      fmt::format("the weights are quantized ({}): the products are taken as {}, so times with "
+                  "quantized weights differ",
+                  quantised, to_string(config.elements)));
+}
+
+/// Whether the output projection is the embedding. A level further out counts only where the
+/// language model does not say it, and before the default of its class.
+bool is_tied(const Levels& levels, ConfigFields& fields) {
+  fields.know({"tie_word_embeddings", "tie_embedding"});
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
+    for (const char* name : {"tie_word_embeddings", "tie_embedding"}) {
+      if (level->has(name)) return (*level)[name].boolean();
+    }
+  }
+  return fields.is_set("tie_word_embeddings");
+}
+
+/// Why the family of a config is not read.
+void check_type(const ConfigFields& fields, const std::string& type) {
+  if (const std::string why = other_products(type); !why.empty()) {
+    fields.fail(
+        fmt::format("model_type '{}': not supported: {}: expected layers of attention and "
+                    "an MLP, such as llama, qwen3, deepseek_v3, gpt_neox or bert",
+                    type, why));
+  }
+}
+
+void check_needs(ConfigFields& fields, const Family& family) {
+  for (const std::string& need : family.needs) {
+    if (!fields.has(need.c_str())) {
+      fields.fail(
+          fmt::format("{} is missing: the layers of model_type '{}' are not known without "
+                      "it",
+                      need, family.types.front()));
+    }
+  }
+}
+
+/// Refuses values that change the products of a family, and passes over fields that do not.
+void check_values(ConfigFields& fields, const nlohmann::json& model, const Family& family) {
+  for (const auto& [name, expected] : family.expects.items()) {
+    fields.know({name.c_str()});
+    const auto found = model.find(name);
+    if (found == model.end() || found->is_null() || *found == expected) continue;
+    fields.fail(fmt::format("{} = {}: the layers of model_type '{}' are known with {} only", name,
+                            one_line(found->dump(), 40), family.types.front(), expected.dump()));
+  }
+  fields.know_all(family.passed_over);
+}
+
+/// Refuses or says what nobody read.
+void judge_unknown(const ConfigFields& fields, const UnknownFields& unknown, const Family* family,
+                   const ReadingOptions& options, ModelConfig& config) {
+  if (family == nullptr && !unknown.of_layers.empty() && !options.assume_dense) {
+    fields.fail(
+        fmt::format("model_type '{}' is not known, and neither are fields that speak of its "
+                    "layers: {}: expected one of the types in docs/models.md, or --assume-dense to "
+                    "pass over these fields",
+                    config.model_type, names_in(unknown.of_layers)));
+  }
+  config.assumed_dense = family == nullptr && options.assume_dense;
+  std::vector<std::string> names = unknown.of_layers;
+  names.insert(names.end(), unknown.others.begin(), unknown.others.end());
+  if (names.empty()) return;
+  config.assumptions.push_back(
+      fmt::format("fields that are not known were not read{}: {}",
+                  unknown.of_layers.empty() ? "" : ", though they may change the layers",
+                  names_in(std::move(names))));
+}
+
+void say_family(const Family& family, ModelConfig& config) {
+  if (!family.left_out.empty()) config.assumptions.push_back(family.left_out);
+  config.not_counted = family.not_counted;
+}
+
+/// Whether attention and MLP of a layer read the same input, so that their outputs may be summed
+/// before one all-reduce.
+bool reads_one_input(ConfigFields& fields, const Family* family) {
+  if (fields.has("use_parallel_residual")) return fields.is_set("use_parallel_residual");
+  // Falcon, whose newer decoders always do.
+  if (fields.has("parallel_attn") && !fields.is_set("new_decoder_architecture")) {
+    return fields.is_set("parallel_attn");
+  }
+  return family != nullptr && family->shares_all_reduce;
+}
+
+void say_parts(ConfigFields& fields, const Family* family, ModelConfig& config) {
+  if (config.ranks.output_rank > 0) {
+    config.assumptions.emplace_back(
+        "o is the last of two products behind attention: the one before it is of groups of heads, "
+        "and left out");
+  }
+  if (reads_one_input(fields, family)) {
+    config.assumptions.emplace_back(
+        "attention and MLP of a layer read the same input: a program may sum up o and down in one "
+        "all-reduce, and gather their input once; here each has its own");
+  }
+  if (config.per_layer_inputs > 0) {
+    config.assumptions.emplace_back("the products of per-layer inputs are left out");
+  }
+  if (config.loops > 1) {
+    config.assumptions.push_back(fmt::format("the layers run {} times in each pass", config.loops));
+  }
+  if (!fields.defaults_used().empty()) {
+    config.assumptions.push_back(
+        fmt::format("not in the file: {}", fmt::join(fields.defaults_used(), ", ")));
+  }
+}
+
+/// The defaults of a family, but for fields that the file has as null: it wants none.
+nlohmann::json defaults_of(const Family* family, const nlohmann::json& document,
+                           const Nesting& nesting) {
+  if (family == nullptr) return nlohmann::json::object();
+  nlohmann::json defaults = family->defaults;
+  if (!nesting.path.empty()) defaults.update(family->nested_defaults);
+  for (const auto& [name, value] : language_model(document, nesting).items()) {
+    if (value.is_null()) defaults.erase(name);
+  }
+  return defaults;
+}
+
+std::int64_t read_layer_count(ConfigFields& fields) {
+  const auto layers =
+      fields.count_if_any({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
+  if (layers && *layers > kMostLayers) {
+    fields.fail(fmt::format("num_hidden_layers = {}: expected at most {}", *layers, kMostLayers));
+  }
+  if (layers) return *layers;
+  // Nemotron-H since transformers 5 has the list only.
+  if (const auto blocks = fields.texts_if_any({"layers_block_type"}); blocks && !blocks->empty()) {
+    return std::ssize(*blocks);
+  }
+  return fields.count({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
+}
+
+/// ALBERT's layers are in groups, each of which runs one layer's weights again and again.
+void share_weights(ConfigFields& fields, ModelConfig& config) {
+  const auto groups = fields.count_if_any({"num_hidden_groups"});
+  if (!groups) return;
+  if (config.layers % *groups != 0) {
+    fields.fail(fmt::format("num_hidden_groups = {}: expected a number that divides the {} layers",
+                            *groups, config.layers));
+  }
+  config.loops *= config.layers / *groups;
+  config.layers = *groups;
+}
+
+/// Fills the config from the language model's fields.
+void read_sizes(ConfigFields& fields, const Family* family, bool assume_dense,
+                ModelConfig& config) {
+  config.hidden = fields.count({"hidden_size", "n_embd", "n_embed", "d_model"});
+  config.layers = read_layer_count(fields);
+  config.loops =
+      fields.count_if_any({"total_ut_steps", "num_loops", "num_recurrent_steps"}).value_or(1);
+  share_weights(fields, config);
+  config.experts = read_expert_count(fields, family, config.layers);
+  const auto layers =
+      read_layers(fields, family, config.layers, config.experts, family == nullptr && assume_dense);
+  read_attention(fields, family, layers, config);
+  read_mlp(fields, family, layers, config);
+  if (config.expert_layers == 0) config.experts = 0;
+  read_other_layers(fields, family, layers, config);
+  config.per_layer_inputs = fields.count_if_any({"hidden_size_per_layer_input"}, 0).value_or(0);
+}
+
+ModelConfig read_document(const nlohmann::json& document, std::string_view name,
+                          const ReadingOptions& options) {
+  const JsonReader root(document, name);
+  if (!root.is_object()) {
+    root.fail("expected the object of a Hugging Face config.json, found " + root.shown());
+  }
+  const Nesting nesting = find_language_model(document);
+  const Levels levels = levels_of(root, nesting);
+  ModelConfig config;
+  config.name = published_name(document);
+  if (!nesting.path.empty()) {
+    config.assumptions.push_back(
+        fmt::format("vision and audio parts are skipped: only {}", fmt::join(nesting.path, ".")));
+  }
+  config.model_type = text_at_any_level(levels, {"model_type"});
+  const Family* const family = find_family(config.model_type);
+  ConfigFields fields(levels.back(), defaults_of(family, document, nesting));
+  fields.explain_missing(why_missing(language_model(document, nesting), config.model_type, family));
+  static_cast<void>(fields.text_if_any({"model_type"}));
+  check_type(fields, config.model_type);
+  if (family != nullptr) {
+    check_needs(fields, *family);
+    check_values(fields, language_model(document, nesting), *family);
+  }
+  read_sizes(fields, family, options.assume_dense, config);
+  config.vocabulary = fields.count_if_any({"vocab_size", "padded_vocab_size"}).value_or(0);
+  config.embedding_width = fields.count_if_any({"word_embed_proj_dim"}).value_or(config.hidden);
+  config.tied_embeddings = is_tied(levels, fields);
+  read_mask(document, nesting, family, config);
+  if (family != nullptr) say_family(*family, config);
+  say_architecture(document, config);
+  read_dtype(levels, config);
+  say_parts(fields, family, config);
+  judge_unknown(fields, unknown_fields(document, nesting, fields), family, options, config);
+  return config;
+}
+
+}  // namespace
+
+Expected<ModelConfig> parse_model_config(std::string_view json, std::string_view name,
+                                         const ReadingOptions& options) {
+  try {
+    return read_document(parse_unique_json(json, name), name, options);
+  } catch (const Failure& failure) {
+    return bad_input(failure.what());
+  }
+}
+
+Expected<ModelConfig> read_model_config(const std::filesystem::path& file,
+                                        const ReadingOptions& options) {
+  const auto text = read_text_file(file);
+  if (!text) return error_of(text);
+  auto config = parse_model_config(*text, file.string(), options);
+  if (!config) return config;
+  // A file that has a name of its own is called by it: several may be of one model.
+  const bool own_name = config->name.empty() || file.filename() != "config.json";
+  config->name = one_word(own_name ? name_in_path(file) : config->name);
+  return config;
+}
+
+}  // namespace overlaptune
