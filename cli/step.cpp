@@ -9,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/flags/machine_flags.hpp"
 #include "cli/flags/problem_flags.hpp"
+#include "cli/flags/usage_errors.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output/assumptions.hpp"
 #include "cli/output/step_output.hpp"
@@ -39,10 +40,6 @@ struct StepFlags {
   StepShape shape{};
   KnownRates known{};
 };
-
-[[noreturn]] void refuse(const std::string& message) {
-  throw Failure(ErrorKind::bad_input, message);
-}
 
 PlannedStep from_graph(const StepFlags& flags) {
   const std::string text = value_or_throw(read_text_file(flags.graph));

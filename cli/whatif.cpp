@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/flags/problem_flags.hpp"
+#include "cli/flags/usage_errors.hpp"
 #include "core/base/readable.hpp"
 #include "planning/whatif/cluster_file.hpp"
 
@@ -83,10 +84,6 @@ std::string headline(const std::vector<WhatIfAnswer>& all) {
                           to_string(best(answer).algorithm), best(answer).bound_by);
   }
   return fmt::format("{}{}\n{}\n", text, grounds(all.front().calibrated_by), bounds);
-}
-
-[[noreturn]] void refuse(const std::string& message) {
-  throw Failure(ErrorKind::bad_input, message);
 }
 
 int whatif_of_operation(const WhatIfFlags& flags) {

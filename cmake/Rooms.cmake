@@ -11,6 +11,7 @@ function(overlaptune_room name)
   overlaptune_hidden(overlaptune_${name})
   overlaptune_warnings(overlaptune_${name})
   overlaptune_use_precompiled(overlaptune_${name} room_headers)
+  overlaptune_compile_together(overlaptune_${name})
 endfunction()
 
 # Marks code that may be in several libraries of one process: each library has its own copy.

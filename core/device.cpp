@@ -17,10 +17,6 @@
 namespace overlaptune {
 namespace {
 
-tl::unexpected<Error> unavailable(std::string message) {
-  return tl::make_unexpected(Error{ErrorKind::machine_unavailable, std::move(message)});
-}
-
 /// The model without the words that do not tell models apart: "NVIDIA H200" -> "h200".
 std::string short_name(const std::string& model) {
   constexpr std::array<std::string_view, 3> kVendorWords{"nvidia", "geforce", "graphics"};

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kLongestPlace = 80;
+constexpr std::size_t kLongestFollowed = 80;
 
 class Follower : public nlohmann::json_sax<json> {
  public:
@@ -42,7 +42,7 @@ class Follower : public nlohmann::json_sax<json> {
   bool parse_error(std::size_t /*position*/, const std::string& /*last_token*/,
                    const json::exception& /*error*/) override {
     for (const Object& object : open_) {
-      if (found_.place.size() > kLongestPlace || object.names.empty()) continue;
+      if (found_.place.size() > kLongestFollowed || object.names.empty()) continue;
       found_.place += (found_.place.empty() ? "" : ".") + object.last;
     }
     return false;

@@ -9,7 +9,7 @@
 namespace overlaptune {
 namespace {
 
-Slowdown mix(const Slowdown& a, const Slowdown& b, double t) {
+Slowdown blended(const Slowdown& a, const Slowdown& b, double t) {
   return {std::lerp(a.gemm, b.gemm, t), std::lerp(a.collective, b.collective, t)};
 }
 
@@ -22,7 +22,7 @@ Slowdown interpolated(const std::vector<T>& list, double at, Place place, Value 
   if (high == list.end()) return value(list.back());
   if (high == list.begin()) return value(*high);
   const auto low = high - 1;
-  return mix(value(*low), value(*high), (at - place(*low)) / (place(*high) - place(*low)));
+  return blended(value(*low), value(*high), (at - place(*low)) / (place(*high) - place(*low)));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace overlaptune {
 namespace {
 
 /// The functor that Eigen's solver asks for.
-struct Problem {
+struct LeastSquares {
   using Scalar = double;
   using InputType = Eigen::VectorXd;
   using ValueType = Eigen::VectorXd;
@@ -37,10 +37,10 @@ struct Problem {
 Eigen::VectorXd fit_positive(const Eigen::VectorXd& typical, Eigen::Index residuals, double pull,
                              const ResidualFunction& function) {
   Eigen::VectorXd x = typical.array().log().matrix();
-  const Problem problem{x, residuals, pull, function};
+  const LeastSquares problem{x, residuals, pull, function};
   constexpr double kStep = 1e-6;
-  Eigen::NumericalDiff<Problem> differentiated(problem, kStep);
-  Eigen::LevenbergMarquardt<Eigen::NumericalDiff<Problem>> solver(differentiated);
+  Eigen::NumericalDiff<LeastSquares> differentiated(problem, kStep);
+  Eigen::LevenbergMarquardt<Eigen::NumericalDiff<LeastSquares>> solver(differentiated);
   solver.parameters.maxfev = 100 * static_cast<int>(x.size());
   solver.minimize(x);
   return x.array().exp().matrix();

@@ -25,11 +25,11 @@ cluster::Operation operation_of(Collective collective) {
   return cluster::Operation::all_reduce;
 }
 
-using Times = std::map<std::tuple<cluster::Operation, int, std::int64_t>, double>;
+using RowTimes = std::map<std::tuple<cluster::Operation, int, std::int64_t>, double>;
 
 /// NCCL's rings with its own choice of CTAs: what a program gets that calls NCCL.
-Times times_of_platform(const Store& store, PlatformId platform) {
-  Times times;
+RowTimes times_of_platform(const Store& store, PlatformId platform) {
+  RowTimes times;
   for (const Measurement& each : store.measurements(platform)) {
     const auto* probe = std::get_if<CollectiveProbe>(&each.probe);
     if (probe == nullptr || probe->transport != Transport::ring ||
@@ -49,7 +49,7 @@ cluster::MeasuredTimes stored_times(const std::string& database,
   const Store store(database, Access::read);
   if (platforms.empty()) platforms.emplace_back();
   cluster::MeasuredTimes measured;
-  Times all;
+  RowTimes all;
   for (const std::string& name : platforms) {
     const StoredPlatform stored = value_or_throw(store.platform(name));
     measured.source += (measured.source.empty() ? "" : ", ") + full_name(stored.platform);

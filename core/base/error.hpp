@@ -34,6 +34,10 @@ inline tl::unexpected<Error> bad_input(std::string message) {
   return tl::make_unexpected(Error{ErrorKind::bad_input, std::move(message)});
 }
 
+inline tl::unexpected<Error> unavailable(std::string message) {
+  return tl::make_unexpected(Error{ErrorKind::machine_unavailable, std::move(message)});
+}
+
 /// The error of an outcome, so that a caller can return it: `if (!rows) return error_of(rows);`.
 template <class T, class E>
 tl::unexpected<E> error_of(const tl::expected<T, E>& outcome) {

@@ -9,10 +9,6 @@ namespace {
 
 using Times = std::vector<Microseconds>;
 
-tl::unexpected<Error> unavailable(std::string message) {
-  return tl::make_unexpected(Error{ErrorKind::machine_unavailable, std::move(message)});
-}
-
 /// The slowest rank of each repetition. Empty lists of ranks that took no part are skipped.
 Expected<Times> slowest(const std::vector<const Times*>& ranks, std::size_t taking_part) {
   Times slowest = *ranks.front();

@@ -14,10 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-tl::unexpected<Error> unavailable(std::string message) {
-  return tl::make_unexpected(Error{ErrorKind::machine_unavailable, std::move(message)});
-}
-
 std::string how_it_ended(const Ended& ended) {
   return ended.last_words.empty() ? "its worker " + ended.how
                                   : fmt::format("its worker {}: {}", ended.how, ended.last_words);

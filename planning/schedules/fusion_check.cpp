@@ -7,14 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "core/base/index.hpp"
+
 namespace overlaptune {
 namespace {
 
 constexpr double kMostUs = 1e12;
-
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
 
 bool waits_for(const Task& task, int other) {
   return std::find(task.after.begin(), task.after.end(), other) != task.after.end();
@@ -67,10 +65,10 @@ class Between {
     while (!open.empty()) {
       const int task = open.back();
       open.pop_back();
-      if (task != last && waits_for(graph_.tasks[at(task)], first)) return task;
-      for (const int before : graph_.tasks[at(task)].after) {
-        if (depths_[at(before)] <= depths_[at(first)]) continue;
-        if (std::exchange(seen_[at(before)], walk_) != walk_) open.push_back(before);
+      if (task != last && waits_for(graph_.tasks[index(task)], first)) return task;
+      for (const int before : graph_.tasks[index(task)].after) {
+        if (depths_[index(before)] <= depths_[index(first)]) continue;
+        if (std::exchange(seen_[index(before)], walk_) != walk_) open.push_back(before);
       }
     }
     return -1;
@@ -85,13 +83,14 @@ class Between {
     for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
       waits[i] = graph.tasks[i].after.size();
       if (waits[i] == 0) order.push_back(static_cast<int>(i));
-      for (const int before : graph.tasks[i].after) next[at(before)].push_back(static_cast<int>(i));
+      for (const int before : graph.tasks[i].after)
+        next[index(before)].push_back(static_cast<int>(i));
     }
     std::vector<int> depths(graph.tasks.size(), 0);
     for (std::size_t i = 0; i < order.size(); ++i) {
-      for (const int task : next[at(order[i])]) {
-        depths[at(task)] = std::max(depths[at(task)], depths[at(order[i])] + 1);
-        if (--waits[at(task)] == 0) order.push_back(task);
+      for (const int task : next[index(order[i])]) {
+        depths[index(task)] = std::max(depths[index(task)], depths[index(order[i])] + 1);
+        if (--waits[index(task)] == 0) order.push_back(task);
       }
     }
     return depths;
@@ -114,11 +113,11 @@ Expected<void> check_fusions(const TaskGraph& graph) {
       return bad_input(
           fmt::format("fusion '{}': is there twice: expected each pair once", fusion.kind));
     }
-    const bool links_last = waits_for(graph.tasks[at(fusion.links)], fusion.compute);
+    const bool links_last = waits_for(graph.tasks[index(fusion.links)], fusion.compute);
     const int first = links_last ? fusion.compute : fusion.links;
     const int last = links_last ? fusion.links : fusion.compute;
     if (const int task = between.find(first, last); task >= 0) {
-      const auto name = [&](int index) { return graph.tasks[at(index)].name; };
+      const auto name = [&](int task) { return graph.tasks[index(task)].name; };
       return bad_input(fmt::format(
           "fusion of '{}' and '{}': '{}' is after '{}' and before '{}', and cannot run within one "
           "task: expected no task between the two",

@@ -7,12 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.hpp"
+
 namespace overlaptune {
 namespace {
-
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
 
 /// By task: whether it is among the first or last of its kind. Layers run forward and backward in
 /// opposite orders, and both ends of a kind are those of the same layers.
@@ -23,7 +21,7 @@ std::vector<char> sampled(const TaskGraph& graph, int most) {
   for (const auto& [kind, tasks] : of_kind) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const std::size_t from_end = std::min(i, tasks.size() - 1 - i);
-      if (from_end < at(most) / 2) taken[tasks[i]] = 1;
+      if (from_end < index(most) / 2) taken[tasks[i]] = 1;
     }
   }
   return taken;
@@ -37,11 +35,12 @@ std::vector<int> in_order(const TaskGraph& graph) {
   for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
     waits[i] = graph.tasks[i].after.size();
     if (waits[i] == 0) order.push_back(static_cast<int>(i));
-    for (const int before : graph.tasks[i].after) next[at(before)].push_back(static_cast<int>(i));
+    for (const int before : graph.tasks[i].after)
+      next[index(before)].push_back(static_cast<int>(i));
   }
   for (std::size_t i = 0; i < order.size(); ++i) {
-    for (const int task : next[at(order[i])]) {
-      if (--waits[at(task)] == 0) order.push_back(task);
+    for (const int task : next[index(order[i])]) {
+      if (--waits[index(task)] == 0) order.push_back(task);
     }
   }
   return order;
@@ -65,21 +64,21 @@ std::optional<TaskGraph> sample_of(const TaskGraph& graph, int most) {
   std::vector<std::vector<int>> ends(graph.tasks.size());
   for (const int i : in_order(graph)) {
     std::vector<int> before;
-    for (const int other : graph.tasks[at(i)].after) {
-      before.insert(before.end(), ends[at(other)].begin(), ends[at(other)].end());
+    for (const int other : graph.tasks[index(i)].after) {
+      before.insert(before.end(), ends[index(other)].begin(), ends[index(other)].end());
     }
     std::sort(before.begin(), before.end());
     before.erase(std::unique(before.begin(), before.end()), before.end());
-    if (taken[at(i)] == 0) {
-      ends[at(i)] = std::move(before);
+    if (taken[index(i)] == 0) {
+      ends[index(i)] = std::move(before);
       continue;
     }
-    sample.tasks[at(index_of[at(i)])].after = std::move(before);
-    ends[at(i)] = {index_of[at(i)]};
+    sample.tasks[index(index_of[index(i)])].after = std::move(before);
+    ends[index(i)] = {index_of[index(i)]};
   }
   for (Fusion fusion : graph.fusions) {
-    fusion.compute = index_of[at(fusion.compute)];
-    fusion.links = index_of[at(fusion.links)];
+    fusion.compute = index_of[index(fusion.compute)];
+    fusion.links = index_of[index(fusion.links)];
     if (fusion.compute >= 0 && fusion.links >= 0) sample.fusions.push_back(std::move(fusion));
   }
   return sample;

@@ -11,7 +11,7 @@
 namespace overlaptune {
 namespace {
 
-constexpr double kBytes = 2;                  // of an element in bf16 or fp16
+constexpr double kElementBytes = 2;           // of an element in bf16 or fp16
 constexpr double kBackwardOfAttention = 2.5;  // five products backward, two forward
 
 /// Sizes of one GPU.
@@ -76,12 +76,12 @@ class Builder {
       : phase_(phase), shape_(shape), costs_(costs) {}
 
   int pointwise(const std::string& kind, double elements, std::vector<int> after) {
-    const double us = elements * kBytes / costs_.bytes_per_us + costs_.launch_us;
+    const double us = elements * kElementBytes / costs_.bytes_per_us + costs_.launch_us;
     return add(kind, {us, costs_.memory_source}, std::move(after));
   }
   int attention(const std::string& kind, double flops, double elements, std::vector<int> after) {
     const double compute = flops / costs_.attention_flops_per_us;
-    const double memory = elements * kBytes / costs_.bytes_per_us;
+    const double memory = elements * kElementBytes / costs_.bytes_per_us;
     const bool bound = compute >= memory;
     return add(kind,
                {std::max(compute, memory) + costs_.launch_us,
@@ -102,7 +102,7 @@ class Builder {
   }
   int collective(const std::string& kind, Collective op, std::int64_t rows, std::int64_t columns,
                  std::vector<int> after) {
-    const double bytes = kBytes * static_cast<double>(rows) * static_cast<double>(columns);
+    const double bytes = kElementBytes * static_cast<double>(rows) * static_cast<double>(columns);
     const auto cost = value_or_throw(costs_.tensor_parallel(op, bytes, shape_.tp));
     const int task = add(kind, {cost.us, cost.source}, std::move(after));
     Task& mine = pass_.tasks.back().task;

@@ -7,6 +7,8 @@
 #include <queue>
 #include <utility>
 
+#include "core/base/index.hpp"
+
 namespace overlaptune {
 namespace {
 
@@ -17,16 +19,12 @@ constexpr std::size_t kLinks = 1;
 using Keyed = std::pair<double, int>;
 using Heap = std::priority_queue<Keyed, std::vector<Keyed>, std::greater<>>;
 
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
-
 /// The ready nodes of each resource, the least key first.
 class ReadyFirst {
  public:
   ReadyFirst(const std::vector<double>& keys, const std::vector<Resource>& resources)
       : keys_(keys), resources_(resources) {}
-  void ready(int node) { heap(resources_[at(node)]).emplace(keys_[at(node)], node); }
+  void ready(int node) { heap(resources_[index(node)]).emplace(keys_[index(node)], node); }
   int take(bool compute, bool links) {
     const double both = key(Resource::both);
     const double first = key(Resource::compute);
@@ -64,11 +62,11 @@ class InOrder {
   InOrder(const std::vector<int>& order, const std::vector<Resource>& resources)
       : resources_(resources), ready_(order.size(), 0) {
     for (const int node : order) {
-      if (resources[at(node)] != Resource::links) queues_[kCompute].push_back(node);
-      if (resources[at(node)] != Resource::compute) queues_[kLinks].push_back(node);
+      if (resources[index(node)] != Resource::links) queues_[kCompute].push_back(node);
+      if (resources[index(node)] != Resource::compute) queues_[kLinks].push_back(node);
     }
   }
-  void ready(int node) { ready_[at(node)] = 1; }
+  void ready(int node) { ready_[index(node)] = 1; }
   int take(bool compute, bool links) {
     const int first = head(kCompute);
     const int second = head(kLinks);
@@ -77,11 +75,11 @@ class InOrder {
       ++next_[kLinks];
       return first;
     }
-    if (compute && first >= 0 && resources_[at(first)] == Resource::compute) {
+    if (compute && first >= 0 && resources_[index(first)] == Resource::compute) {
       ++next_[kCompute];
       return first;
     }
-    if (links && second >= 0 && resources_[at(second)] == Resource::links) {
+    if (links && second >= 0 && resources_[index(second)] == Resource::links) {
       ++next_[kLinks];
       return second;
     }
@@ -92,7 +90,7 @@ class InOrder {
   /// The first node of a queue if it is ready, else -1.
   [[nodiscard]] int head(std::size_t which) const {
     const auto& queue = queues_[which];
-    if (next_[which] == queue.size() || ready_[at(queue[next_[which]])] == 0) return -1;
+    if (next_[which] == queue.size() || ready_[index(queue[next_[which]])] == 0) return -1;
     return queue[next_[which]];
   }
 
@@ -118,8 +116,8 @@ std::optional<Nodes> Nodes::make(const TaskGraph& graph, const std::vector<char>
   for (std::size_t i = 0; i < graph.fusions.size(); ++i) {
     if (fused[i] == 0) continue;
     const Fusion& fusion = graph.fusions[i];
-    int& first = made.node_of_task_[at(fusion.compute)];
-    int& second = made.node_of_task_[at(fusion.links)];
+    int& first = made.node_of_task_[index(fusion.compute)];
+    int& second = made.node_of_task_[index(fusion.links)];
     if (first >= 0 || second >= 0) return std::nullopt;
     first = second = static_cast<int>(made.list_.size());
     made.list_.push_back({.resource = Resource::both,
@@ -138,11 +136,11 @@ std::optional<Nodes> Nodes::make(const TaskGraph& graph, const std::vector<char>
                           .task = static_cast<int>(i)});
   }
   const auto wait = [&](int task, int until) {
-    const int node = made.node_of_task_[at(task)];
-    const int before = made.node_of_task_[at(until)];
+    const int node = made.node_of_task_[index(task)];
+    const int before = made.node_of_task_[index(until)];
     if (before == node) return;
-    made.list_[at(before)].next.push_back(node);
-    ++made.list_[at(node)].waits;
+    made.list_[index(before)].next.push_back(node);
+    ++made.list_[index(node)].waits;
   };
   for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
     for (const int other : graph.tasks[i].after) wait(static_cast<int>(i), other);
@@ -155,7 +153,7 @@ std::optional<Nodes> Nodes::make(const TaskGraph& graph, const std::vector<char>
 std::vector<double> Nodes::by_node(const std::vector<double>& keys) const {
   std::vector<double> mine(size(), kNever);
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    double& key = mine[at(node_of_task_[i])];
+    double& key = mine[index(node_of_task_[i])];
     key = std::min(key, keys[i]);
   }
   return mine;
@@ -170,8 +168,8 @@ std::vector<int> Nodes::in_some_order() const {
     if (waits[i] == 0) order.push_back(static_cast<int>(i));
   }
   for (std::size_t i = 0; i < order.size(); ++i) {
-    for (const int next : list_[at(order[i])].next) {
-      if (--waits[at(next)] == 0) order.push_back(next);
+    for (const int next : list_[index(order[i])].next) {
+      if (--waits[index(next)] == 0) order.push_back(next);
     }
   }
   return order;
@@ -190,8 +188,8 @@ std::vector<int> Nodes::sorted(const std::vector<double>& node_keys) const {
     const int node = heap.top().second;
     heap.pop();
     order.push_back(node);
-    for (const int next : list_[at(node)].next) {
-      if (--waits[at(next)] == 0) heap.emplace(node_keys[at(next)], next);
+    for (const int next : list_[index(node)].next) {
+      if (--waits[index(next)] == 0) heap.emplace(node_keys[index(next)], next);
     }
   }
   return order;
@@ -202,11 +200,11 @@ std::vector<double> Nodes::tails() const {
   std::vector<double> tails(size(), 0);
   for (auto node = order.rbegin(); node != order.rend(); ++node) {
     double longest = 0;
-    for (const int next : list_[at(*node)].next) longest = std::max(longest, tails[at(next)]);
-    tails[at(*node)] = longest + list_[at(*node)].us;
+    for (const int next : list_[index(*node)].next) longest = std::max(longest, tails[index(next)]);
+    tails[index(*node)] = longest + list_[index(*node)].us;
   }
   std::vector<double> by_task(node_of_task_.size());
-  for (std::size_t i = 0; i < by_task.size(); ++i) by_task[i] = tails[at(node_of_task_[i])];
+  for (std::size_t i = 0; i < by_task.size(); ++i) by_task[i] = tails[index(node_of_task_[i])];
   return by_task;
 }
 
@@ -225,7 +223,7 @@ Schedule Nodes::simulate(Queue& queue) const {
   double now = 0;
   while (true) {
     for (int node; (node = queue.take(compute.node < 0, links.node < 0)) >= 0;) {
-      const Node& taken = list_[at(node)];
+      const Node& taken = list_[index(node)];
       const Running entry{node, taken.us, schedule.placed.size()};
       if (taken.resource != Resource::links) compute = entry;
       if (taken.resource != Resource::compute) links = entry;
@@ -233,8 +231,8 @@ Schedule Nodes::simulate(Queue& queue) const {
     }
     if (compute.node < 0 && links.node < 0) break;
     const bool two = compute.node >= 0 && links.node >= 0 && compute.node != links.node;
-    const double slow_compute = two ? list_[at(links.node)].slows : 1;
-    const double slow_links = two ? list_[at(links.node)].slowed : 1;
+    const double slow_compute = two ? list_[index(links.node)].slows : 1;
+    const double slow_links = two ? list_[index(links.node)].slowed : 1;
     const double compute_ends = compute.node < 0 ? kNever : compute.left * slow_compute;
     const double links_end = links.node < 0 ? kNever : links.left * slow_links;
     const double step = std::min(compute_ends, links_end);
@@ -249,8 +247,8 @@ Schedule Nodes::simulate(Queue& queue) const {
     const int first = advance(compute, slow_compute, compute_ends);
     const int second = advance(links, slow_links, links_end);
     const auto release = [&](int node) {
-      for (const int next : list_[at(node)].next) {
-        if (--waits[at(next)] == 0) queue.ready(next);
+      for (const int next : list_[index(node)].next) {
+        if (--waits[index(next)] == 0) queue.ready(next);
       }
     };
     if (first >= 0) release(first);

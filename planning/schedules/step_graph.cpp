@@ -8,7 +8,7 @@
 namespace overlaptune {
 namespace {
 
-constexpr double kBytes = 2;  // of a parameter or gradient in bf16
+constexpr double kParameterBytes = 2;  // of a parameter or gradient in bf16
 // Adam in mixed precision: the gradient is read; master weight and two moments are read and
 // written in fp32; the weight is written in bf16.
 constexpr double kUpdateBytes = 2 + 2 * 3 * 4 + 2;
@@ -49,7 +49,8 @@ class Assembly {
   }
   /// A collective of data parallelism over the parameters of some layers.
   int bucket(const std::string& what, Phase phase, Collective op, int number, double parameters) {
-    const LinkCost cost = value_or_throw(costs_.data_parallel(op, parameters * kBytes, shape_.dp));
+    const LinkCost cost =
+        value_or_throw(costs_.data_parallel(op, parameters * kParameterBytes, shape_.dp));
     graph_.tasks.push_back({.name = fmt::format("{} of bucket {}", what, number),
                             .kind = what,
                             .traffic = what,
@@ -68,7 +69,7 @@ class Assembly {
     if (shape_.gradient_norm) {
       norm = static_cast<int>(graph_.tasks.size());
       const double bytes =
-          operations_.parameters * kBytes / shape_.dp * static_cast<double>(layers_);
+          operations_.parameters * kParameterBytes / shape_.dp * static_cast<double>(layers_);
       graph_.tasks.push_back({.name = "gradient norm",
                               .kind = "gradient_norm",
                               .phase = Phase::update,

@@ -6,6 +6,11 @@
 
 namespace overlaptune {
 
+/// Larger numbers in files of costs are refused.
+inline constexpr double kLargestNumber = 1e15;
+/// Weights, gradients and both moments of mixed-precision Adam (ZeRO, section 3.1).
+inline constexpr double kStateBytesPerParameter = 16;
+
 /// The costs of running sequences in groups. A group of degree d runs sequences of lengths s in
 /// `fixed_us(d) + sum(compute_us(s)) / d + exchange_us_per_token(d) * sum(s)`. It keeps
 /// `state_bytes() + token_bytes() * sum(s) / d` on each of its GPUs.

@@ -13,12 +13,10 @@
 namespace overlaptune {
 namespace {
 
-constexpr double kLargestNumber = 1e15;
 constexpr std::int64_t kRows = 8192;  // tokens of a GPU at which GEMMs are taken
 constexpr std::int64_t kFewRows = 1024;
-constexpr double kBytesPerElement = 2;          // bf16
-constexpr double kStateBytesPerParameter = 16;  // mixed-precision Adam (ZeRO, section 3.1)
-constexpr double kBackwardOfAttention = 2.5;    // five products backward, two forward
+constexpr double kBytesPerElement = 2;        // bf16
+constexpr double kBackwardOfAttention = 2.5;  // five products backward, two forward
 
 /// One linear layer: n outputs, k inputs.
 struct Linear {

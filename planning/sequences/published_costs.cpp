@@ -12,14 +12,12 @@
 namespace overlaptune {
 namespace {
 
-constexpr double kLargestNumber = 1e15;
 constexpr int kMostCount = 65'536;  // heads, GPUs of a node
 constexpr double kUsPerMs = 1e3;
 constexpr double kMebibyte = 1 << 20;
 constexpr double kGibibyte = 1 << 30;
 // Mixed-precision Adam: bf16 parameter and gradient, fp32 parameter and two moments (ZeRO,
 // Rajbhandari et al. 2020, section 3.1), here all divided among the GPUs (ZeRO-3).
-constexpr double kStateBytesPerParameter = 16;
 
 double at_least_zero(const JsonReader& object, std::string_view field) {
   return object[field].number(0, kLargestNumber);

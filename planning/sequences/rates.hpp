@@ -11,6 +11,9 @@
 
 namespace overlaptune {
 
+/// The time of what cannot run.
+inline constexpr double kNever = std::numeric_limits<double>::infinity();
+
 /// Costs of each degree. Degrees are named by their exponent: level l is degree 2^l.
 class Rates {
  public:

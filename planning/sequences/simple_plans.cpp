@@ -11,10 +11,9 @@
 namespace overlaptune {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr int kFewer = 2;  // micro-batches than the packed plan has, that are tried
-constexpr int kVain = 3;   // numbers of micro-batches that may be tried without a gain
-constexpr double kGain = 1 - 1e-3;
+constexpr int kFewer = 2;      // micro-batches than the packed plan has, that are tried
+constexpr int kVainParts = 3;  // numbers of micro-batches that may be tried without a gain
+constexpr double kGainOfParts = 1 - 1e-3;
 
 std::size_t least_group(const Filled& filled) {
   const auto faster = [](const OpenGroup& a, const OpenGroup& b) { return a.time < b.time; };
@@ -95,7 +94,7 @@ std::vector<Filled> simple_plan(const Runs& runs, int level) {
   const auto keep = [&](std::vector<Filled> made) {
     divide_to_multiple(runs, made);
     const double time = time_of(made);
-    const bool gained = time < least * kGain;
+    const bool gained = time < least * kGainOfParts;
     if (time < least) {
       least = time;
       best = std::move(made);
@@ -109,7 +108,7 @@ std::vector<Filled> simple_plan(const Runs& runs, int level) {
   keep(filled_to_memory(runs, level));
   const int fewest = fewest_micro_batches(runs, runs.counts());
   int vain = 0;
-  for (int parts = std::max(fewest, packed - kFewer); vain < kVain; ++parts) {
+  for (int parts = std::max(fewest, packed - kFewer); vain < kVainParts; ++parts) {
     const Filled groups = spread_groups(runs, level, parts);
     const bool gained = !groups.groups.empty() && keep(side_by_side(runs, groups));
     vain = gained || parts < packed ? 0 : vain + 1;

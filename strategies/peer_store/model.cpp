@@ -22,7 +22,7 @@ constexpr std::int64_t kMostCuts = kMostRegions;
 constexpr std::int64_t kMostCutsOfLater = 64;
 constexpr std::int64_t kMostCutsOfSubset = 32;
 /// Most combinations of tile and swizzle that the subset solves: those of least bound.
-constexpr std::size_t kSubset = 48;
+constexpr std::size_t kKeptStores = 48;
 /// Share of its time that the first config of the subset may lose, because combinations that are
 /// hardly faster are left out. Where the links are the limit, all are about equally fast.
 constexpr double kSubsetLoss = 0.002;
@@ -59,14 +59,14 @@ std::vector<std::int64_t> candidate_cuts(const TileOrder& order, int sms, std::i
 }
 
 /// A tile and a swizzle, with a lower bound on their time.
-struct Combination {
+struct StoreCombination {
   double bound = 0;
   Tile tile{};
   int swizzle = 1;
   StoreProblem stores{};
 };
 
-Scored scored(const Combination& combination, const StorePartition& best, double start) {
+Scored scored(const StoreCombination& combination, const StorePartition& best, double start) {
   PeerStore config{.tile = combination.tile, .swizzle = combination.swizzle};
   std::int64_t before = 0;
   for (const std::size_t end : best.ends) {
@@ -79,8 +79,8 @@ Scored scored(const Combination& combination, const StorePartition& best, double
 /// The best config of a combination; none if none takes less than `limit`. Where there are more
 /// than `most_cuts` cuts, groups of about equal size may end at any of `kMostCuts` all the same:
 /// the links idle in large groups.
-std::optional<Scored> solve(const Problem& problem, Combination combination, std::int64_t most_cuts,
-                            double start, double limit) {
+std::optional<Scored> solve(const Problem& problem, StoreCombination combination,
+                            std::int64_t most_cuts, double start, double limit) {
   StoreProblem& stores = combination.stores;
   const TileOrder order = tile_order(problem, combination.tile, combination.swizzle);
   std::optional<Scored> best;
@@ -98,9 +98,9 @@ std::optional<Scored> solve(const Problem& problem, Combination combination, std
   return best;
 }
 
-std::vector<Combination> combinations(const Model::Parts& parts, const Problem& problem,
-                                      const StoreSetting& setting, Space space) {
-  std::vector<Combination> list;
+std::vector<StoreCombination> combinations(const Model::Parts& parts, const Problem& problem,
+                                           const StoreSetting& setting, Space space) {
+  std::vector<StoreCombination> list;
   for (const Tile& tile : promising_tiles(parts.limits, problem)) {
     if (!is_proposed(tile, problem, parts.platform.sms, parts.limits)) continue;
     if (space == Space::subset &&
@@ -116,9 +116,10 @@ std::vector<Combination> combinations(const Model::Parts& parts, const Problem& 
       if (swizzle == panels) break;
     }
   }
-  std::stable_sort(list.begin(), list.end(),
-                   [](const Combination& a, const Combination& b) { return a.bound < b.bound; });
-  if (space == Space::subset && list.size() > kSubset) list.resize(kSubset);
+  std::stable_sort(
+      list.begin(), list.end(),
+      [](const StoreCombination& a, const StoreCombination& b) { return a.bound < b.bound; });
+  if (space == Space::subset && list.size() > kKeptStores) list.resize(kKeptStores);
   return list;
 }
 
@@ -176,7 +177,7 @@ void ModelOf<PeerStore>::search(const Model::Parts& parts, const Problem& proble
   const std::int64_t cuts = is_subset                       ? kMostCutsOfSubset
                             : own_tiles_come_later(problem) ? kMostCutsOfLater
                                                             : kMostCuts;
-  for (Combination& combination : combinations(parts, problem, *setting, space)) {
+  for (StoreCombination& combination : combinations(parts, problem, *setting, space)) {
     const double limit = best.limit() * (is_subset ? 1 - kSubsetLoss : 1);
     if (start + combination.bound >= limit || best.stopped()) return;
     auto found = solve(problem, std::move(combination), cuts, start, limit);
@@ -213,7 +214,7 @@ std::optional<Scored> ModelOf<PeerStore>::adapted(const Model::Parts& parts, con
   const std::int64_t panels = tile_order(problem, own.tile, 1).panels_per_block();
   const int swizzle =
       static_cast<int>(std::min<std::int64_t>(std::max(own.swizzle, kSwizzles.front()), panels));
-  Combination combination{.tile = own.tile, .swizzle = swizzle};
+  StoreCombination combination{.tile = own.tile, .swizzle = swizzle};
   combination.stores = store_problem(parts, problem, *setting, own.tile, swizzle);
   constexpr double kAnyTime = std::numeric_limits<double>::infinity();
   auto found = solve(problem, std::move(combination), kMostCutsOfSubset, parts.launch.start(launch),

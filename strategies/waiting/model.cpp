@@ -98,7 +98,7 @@ std::vector<Cut> candidate_cuts(const ArrivalOrder& order) {
 }
 
 /// A way, a tile and a swizzle, with a lower bound on their time.
-struct Combination {
+struct WaitingCombination {
   double bound = 0;
   const Arrivals* arrivals = nullptr;
   Tile tile{};
@@ -107,12 +107,12 @@ struct Combination {
   WaitingGemm gemm{};
 };
 
-Combination combination_of(const Model::Parts& parts, const Problem& problem, Launch launch,
-                           const Arrivals& arrivals, const Tile& tile, int swizzle) {
-  Combination made{.arrivals = &arrivals,
-                   .tile = tile,
-                   .swizzle = swizzle,
-                   .order = arrival_order(problem, tile, swizzle)};
+WaitingCombination combination_of(const Model::Parts& parts, const Problem& problem, Launch launch,
+                                  const Arrivals& arrivals, const Tile& tile, int swizzle) {
+  WaitingCombination made{.arrivals = &arrivals,
+                          .tile = tile,
+                          .swizzle = swizzle,
+                          .order = arrival_order(problem, tile, swizzle)};
   made.gemm = gemm_of(parts, problem, arrivals, tile, made.order);
   const int last = made.order.blocks - 1;
   const std::array<Cut, 2> ends{
@@ -127,7 +127,7 @@ Combination combination_of(const Model::Parts& parts, const Problem& problem, La
 /// The best config of a combination; none where no group count is allowed, or none takes less than
 /// `limit`.
 std::optional<Scored> best_of(const Model::Parts& parts, const Problem& problem, Launch launch,
-                              const Combination& combination, double limit) {
+                              const WaitingCombination& combination, double limit) {
   constexpr int kMostGroups = 64;
   const ArrivalOrder& order = combination.order;
   const CommSetting& way = combination.arrivals->way;
@@ -210,7 +210,7 @@ void ModelOf<Waiting>::search(const Model::Parts& parts, const Problem& problem,
   for (const CommSetting& way : waiting::ways_of(parts, problem.ranks)) {
     if (const auto arrivals = arrivals_of(parts, problem, way)) ways.push_back(*arrivals);
   }
-  std::vector<Combination> list;
+  std::vector<WaitingCombination> list;
   for (const Tile& tile : promising_tiles(parts.limits, problem)) {
     if (space == Space::subset && !in_subset(tile, parts.limits, problem.elements)) continue;
     const std::int64_t panels = arrival_order(problem, tile, 1).block.panels_per_block();
@@ -221,9 +221,10 @@ void ModelOf<Waiting>::search(const Model::Parts& parts, const Problem& problem,
       }
     }
   }
-  std::sort(list.begin(), list.end(),
-            [](const Combination& a, const Combination& b) { return a.bound < b.bound; });
-  for (const Combination& combination : list) {
+  std::sort(list.begin(), list.end(), [](const WaitingCombination& a, const WaitingCombination& b) {
+    return a.bound < b.bound;
+  });
+  for (const WaitingCombination& combination : list) {
     if (combination.bound >= best.limit() || best.stopped()) return;
     auto scored = best_of(parts, problem, launch, combination, best.limit());
     if (scored) best.offer(std::move(*scored));
@@ -261,7 +262,7 @@ std::optional<Scored> ModelOf<Waiting>::adapted(const Model::Parts& parts, const
   if (!arrivals) return std::nullopt;
   const std::int64_t panels = tile_order(problem, own.tile, 1).panels_per_block();
   const int swizzle = static_cast<int>(std::min<std::int64_t>(own.swizzle, panels));
-  const Combination combination =
+  const WaitingCombination combination =
       combination_of(parts, problem, launch, *arrivals, own.tile, swizzle);
   constexpr double kAnyTime = std::numeric_limits<double>::infinity();
   return best_of(parts, problem, launch, combination, kAnyTime);

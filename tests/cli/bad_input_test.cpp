@@ -20,7 +20,7 @@ namespace {
 using ::testing::HasSubstr;
 using tool::Folder;
 
-const std::string kLlama =
+const std::string kSmallLlama =
     std::string(OVERLAPTUNE_SOURCE_DIR) + "/examples/models/llama-3-70b.json";
 const std::string kTune = "tune --machine sim:h200-nvlink-x8 --db new.db ";
 const std::string kGood = "--problem gemm_all_reduce:4096,8192,3584:bf16:8 ";
@@ -52,9 +52,9 @@ TEST(BadInput, wrong_use) {
   expect_refused(folder, kTune + kGood + "--seed -1", 2, "--seed: '-1'");
   expect_refused(folder, kTune + kGood + "--budget soon", 2, "--budget: duration 'soon'");
   expect_refused(folder, kTune + kGood + "--launch later", 2, "expected one of graph, eager");
-  expect_refused(folder, kTune + kGood + "--model " + kLlama, 2, "--model");
+  expect_refused(folder, kTune + kGood + "--model " + kSmallLlama, 2, "--model");
   expect_refused(folder, kTune + kGood + "--sequence-parallel", 2, "--model");
-  expect_refused(folder, "report --db " + kLlama + " --format soon", 2, "--format");
+  expect_refused(folder, "report --db " + kSmallLlama + " --format soon", 2, "--format");
 }
 
 TEST(BadInput, misspelled_words_have_a_suggestion) {
@@ -62,14 +62,14 @@ TEST(BadInput, misspelled_words_have_a_suggestion) {
   expect_refused(folder, "qery", 2, "did you mean 'query'?");
   expect_refused(folder, kTune + kGood + "--machin auto", 2, "did you mean '--machine'?");
   expect_refused(folder, "db inf", 2, "did you mean 'info'?");
-  const std::string of_model = kTune + "--model " + kLlama + " --tp 8 ";
+  const std::string of_model = kTune + "--model " + kSmallLlama + " --tp 8 ";
   expect_refused(folder, of_model + "--tokens 1k 4k", 2, "written with commas, as in 1k,4k");
   expect_refused(folder, of_model + "--tokens 1k --sequence-parallel twice", 2, "both");
 }
 
 TEST(BadInput, a_flag_is_not_the_fault_of_the_model_s_file) {
   const Folder folder;
-  const std::string of_model = kTune + "--model " + kLlama + " --tp ";
+  const std::string of_model = kTune + "--model " + kSmallLlama + " --tp ";
   expect_refused(folder, of_model + "8 --tokens 0", 2, "overlaptune: --tokens 0: expected 1");
   expect_refused(folder, of_model + "3 --tokens 1k", 2,
                  "--tp 2, 4, 8, 16, 32, 64 would divide all sizes");
@@ -77,7 +77,7 @@ TEST(BadInput, a_flag_is_not_the_fault_of_the_model_s_file) {
 
 TEST(BadInput, advice) {
   const Folder folder;
-  const std::string of_model = "advise --model " + kLlama + " ";
+  const std::string of_model = "advise --model " + kSmallLlama + " ";
   const std::string machine = "--machine sim:h200-nvlink-x8 ";
   expect_refused(folder, of_model + "--tokens 1k", 2, "expected --db FILE with results");
   expect_refused(folder, of_model + "--tokens 1k --db f.db " + machine, 2, "excludes");
@@ -194,16 +194,17 @@ TEST(BadInput, model_configs) {
   expect_refused(folder, kTune + "--model list.json" + rest, 2, "expected the object");
   expect_refused(folder, kTune + "--model typed.json" + rest, 2, "hidden_size = \"8192\"");
   expect_refused(folder, kTune + "--model layers.json" + rest, 2, "num_hidden_layers");
-  expect_refused(folder, kTune + "--model " + kLlama, 2, "--tp");
-  expect_refused(folder, kTune + "--model " + kLlama + " --tp 8", 2, "--tokens");
-  expect_refused(folder, kTune + "--model " + kLlama + " --tp 7 --tokens 4k", 2,
+  expect_refused(folder, kTune + "--model " + kSmallLlama, 2, "--tp");
+  expect_refused(folder, kTune + "--model " + kSmallLlama + " --tp 8", 2, "--tokens");
+  expect_refused(folder, kTune + "--model " + kSmallLlama + " --tp 7 --tokens 4k", 2,
                  "num_attention_heads = 64");
-  expect_refused(folder, kTune + "--model " + kLlama + " --tp 8 --tokens 0", 2, "--tokens 0");
-  expect_refused(folder, kTune + "--model " + kLlama + " --tp 8 --tokens 4k,4096", 2,
+  expect_refused(folder, kTune + "--model " + kSmallLlama + " --tp 8 --tokens 0", 2, "--tokens 0");
+  expect_refused(folder, kTune + "--model " + kSmallLlama + " --tp 8 --tokens 4k,4096", 2,
                  "given twice");
-  expect_refused(folder, kTune + "--model " + kLlama + " --tp 8 --tokens 1001 --sequence-parallel",
-                 2, "--tokens = 1001");
-  expect_refused(folder, kTune + "--model " + kLlama + " --tp 16 --tokens 4k", 2, "8 GPUs");
+  expect_refused(folder,
+                 kTune + "--model " + kSmallLlama + " --tp 8 --tokens 1001 --sequence-parallel", 2,
+                 "--tokens = 1001");
+  expect_refused(folder, kTune + "--model " + kSmallLlama + " --tp 16 --tokens 4k", 2, "8 GPUs");
 }
 
 TEST(BadInput, machines) {

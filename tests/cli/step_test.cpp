@@ -18,7 +18,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using tool::Folder;
 
-constexpr const char* kLlama = R"({"model_type": "llama", "hidden_size": 1024,
+constexpr const char* kLlamaOfStep = R"({"model_type": "llama", "hidden_size": 1024,
     "intermediate_size": 4096, "num_attention_heads": 8, "num_key_value_heads": 4,
     "num_hidden_layers": 3, "torch_dtype": "bfloat16"})";
 
@@ -34,7 +34,7 @@ void expect_refused(const Folder& folder, const std::string& command_line,
 
 /// A database with quick probes of 4 ranks, and a model of three layers.
 void make_database(const Folder& folder) {
-  folder.write("small.json", kLlama);
+  folder.write("small.json", kLlamaOfStep);
   tool::json(folder,
              "tune --machine sim:rtx4090-pcie-x4 --db f.db --quick-probe --top-k 1 "
              "--problem gemm_reduce_scatter:2048,1024,256:bf16:4");
@@ -97,7 +97,7 @@ TEST(Step, a_training_step_from_a_database) {
 
 TEST(Step, its_tasks_and_fusions_are_a_graph_to_plan) {
   const Folder folder;
-  folder.write("small.json", kLlama);
+  folder.write("small.json", kLlamaOfStep);
   const json layer = tool::json(folder,
                                 "step --machine sim:h200-nvlink-x8 --model small.json --tp 2 "
                                 "--tokens 32k --scope layer --json");
@@ -119,7 +119,7 @@ TEST(Step, its_tasks_and_fusions_are_a_graph_to_plan) {
 
 TEST(Step, a_winner_that_is_sequential_by_another_transport_is_a_cost_of_the_pair) {
   const Folder folder;
-  folder.write("small.json", kLlama);
+  folder.write("small.json", kLlamaOfStep);
   const json tuned =
       tool::json(folder,
                  "tune --machine sim:h200-nvlink-x4 --db f.db --quick-probe --top-k 1 "
@@ -144,7 +144,7 @@ TEST(Step, a_winner_that_is_sequential_by_another_transport_is_a_cost_of_the_pai
 
 TEST(Step, a_machine_that_is_probed_now) {
   const Folder folder;
-  folder.write("small.json", kLlama);
+  folder.write("small.json", kLlamaOfStep);
   const json step = tool::json(folder,
                                "step --machine sim:rtx4090-pcie-x4 --model small.json --tp 2 "
                                "--dp 2 --tokens 2k --sequence-parallel no --json");
@@ -172,7 +172,7 @@ TEST(Step, a_graph_of_one_s_own) {
 
 TEST(Step, bad_input) {
   const Folder folder;
-  folder.write("small.json", kLlama);
+  folder.write("small.json", kLlamaOfStep);
   folder.write("cycle.json", R"({"tasks": [
       {"name": "a", "resource": "compute", "us": 2, "after": ["b"]},
       {"name": "b", "resource": "links", "us": 3, "after": ["a"]}]})");

@@ -12,9 +12,9 @@
 namespace overlaptune {
 namespace {
 
-class Draw {
+class DrawnFields {
  public:
-  explicit Draw(unsigned seed) : random_(seed) {}
+  explicit DrawnFields(unsigned seed) : random_(seed) {}
   std::int64_t from(std::int64_t least, std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
   }
@@ -99,7 +99,7 @@ class Draw {
 };
 
 TEST(CanonicalConfig, is_read_from_the_line_that_is_printed) {
-  Draw draw(1);
+  DrawnFields draw(1);
   Config read;  // the same for all lines: nothing of the line before may stay
   for (int i = 0; i < 20'000; ++i) {
     const Config config = draw.config();
@@ -110,7 +110,7 @@ TEST(CanonicalConfig, is_read_from_the_line_that_is_printed) {
 }
 
 TEST(CanonicalConfig, another_line_is_refused_or_another_config) {
-  Draw draw(2);
+  DrawnFields draw(2);
   int refused = 0;
   int others = 0;
   Config read;
@@ -197,7 +197,7 @@ TEST(CanonicalConfig, a_line_with_anything_else_is_none) {
 
 /// A caller that reads ten thousands of lines has one config for all of them.
 TEST(CanonicalConfig, nothing_of_the_line_before_stays) {
-  Draw draw(3);
+  DrawnFields draw(3);
   Config read;
   for (int i = 0; i < 20'000; ++i) {
     (void)read_canonical(draw.damaged(to_string(draw.config())), read);

@@ -347,7 +347,7 @@ std::vector<Transport> carriers_of(const Config& config) {
 /// Sets of transports as bits, in the order of `Transport`.
 constexpr int kSetsOfTransports = 16;
 
-EnumSet<Transport> transports(int bits) {
+EnumSet<Transport> transports_of(int bits) {
   EnumSet<Transport> set;
   for (int t = 0; t < 4; ++t) {
     if ((bits >> t & 1) != 0) set.insert(static_cast<Transport>(t));
@@ -367,7 +367,7 @@ TEST(Check, a_machine_needs_the_transports_and_the_collective_one_that_carries_i
           const bool is_there = (bits >> static_cast<int>(transport) & 1) != 0;
           expected &= is_there && kCarriers.at(problem.op).contains(transport);
         }
-        const auto outcome = check(problem, config, {.transports = transports(bits)});
+        const auto outcome = check(problem, config, {.transports = transports_of(bits)});
         ASSERT_EQ(outcome.has_value(), expected)
             << to_string(problem) << " " << to_string(config) << " with transports " << bits;
         ++(expected ? legal : refused);

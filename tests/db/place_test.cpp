@@ -17,7 +17,7 @@ namespace {
 using samples::Child;
 using samples::Generator;
 
-constexpr int kSkipped = 77;
+constexpr int kNotPossible = 77;
 
 /// Adds candidates until that fails as it should. Returns the number that were acknowledged.
 int add_until_full(Store& store, TuningRunId run) {
@@ -77,7 +77,7 @@ TEST(PlaceTest, AFileThatMayNotGrowKeepsWhatWasAcknowledged) {
     Store store(file, Access::write);
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{800'000, 800'000};
-    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return kSkipped;
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return kNotPossible;
     const int added = add_until_full(store, run);
     (void)!write(ends[1], &added, sizeof added);
     return store.info().candidates == added && store.check().empty() ? 0 : 1;
@@ -86,7 +86,7 @@ TEST(PlaceTest, AFileThatMayNotGrowKeepsWhatWasAcknowledged) {
   int added = 0;
   (void)!read(ends[0], &added, sizeof added);
   const int code = child.wait();
-  if (code == kSkipped) GTEST_SKIP() << "no limit on the size of files here";
+  if (code == kNotPossible) GTEST_SKIP() << "no limit on the size of files here";
   EXPECT_EQ(code, 0);
   EXPECT_GT(added, 10);
   const Store store(file, Access::read);
@@ -99,7 +99,7 @@ TEST(PlaceTest, NoNewDatabaseWhereFilesMayNotGrow) {
   Child child([&] {
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{8'000, 8'000};
-    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return kSkipped;
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return kNotPossible;
     return refuses_to_write([&] { const Store store(folder / "new.db", Access::create); });
   });
   EXPECT_EQ(child.wait(), 0);
@@ -118,7 +118,7 @@ TEST(PlaceTest, ACopyThatDoesNotFitGoes) {
     const Problem problem = store.winners().front().winner.candidate.problem;
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{100'000, 100'000};
-    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return kSkipped;
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return kNotPossible;
     return refuses_to_write([&] { (void)store.remove({.problem = problem}); });
   });
   EXPECT_EQ(child.wait(), 0);
@@ -153,7 +153,7 @@ TEST(PlaceTest, WhatADatabaseThatIsGoneLeftIsNoPartOfANewOne) {
 TEST(PlaceTest, AFullDisk) {
   const TemporaryFolder folder;
   Child child([&] {
-    if (!mount_ram_disk(folder.path(), "size=1m")) return kSkipped;
+    if (!mount_ram_disk(folder.path(), "size=1m")) return kNotPossible;
     const auto file = folder / "full.db";
     int added = 0;
     {
@@ -178,14 +178,14 @@ TEST(PlaceTest, AFullDisk) {
     return refuses_to_write([&] { const Store store(folder / "new.db", Access::create); });
   });
   const int code = child.wait();
-  if (code == kSkipped) GTEST_SKIP() << "no right to mount a RAM disk here";
+  if (code == kNotPossible) GTEST_SKIP() << "no right to mount a RAM disk here";
   EXPECT_EQ(code, 0);
 }
 
 TEST(PlaceTest, AReadOnlyDiskIsReadAndNotWritten) {
   const TemporaryFolder folder;
   Child child([&] {
-    if (!mount_ram_disk(folder.path(), "size=8m")) return kSkipped;
+    if (!mount_ram_disk(folder.path(), "size=8m")) return kNotPossible;
     const auto file = folder / "system.db";
     {
       Store store(file, Access::create);
@@ -202,7 +202,7 @@ TEST(PlaceTest, AReadOnlyDiskIsReadAndNotWritten) {
     return samples::read_bytes(file) == bytes ? 0 : 5;
   });
   const int code = child.wait();
-  if (code == kSkipped) GTEST_SKIP() << "no right to mount a RAM disk here";
+  if (code == kNotPossible) GTEST_SKIP() << "no right to mount a RAM disk here";
   EXPECT_EQ(code, 0);
 }
 

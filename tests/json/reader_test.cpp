@@ -16,7 +16,7 @@ using nlohmann::json;
 
 /// The message where `read` is called with a reader of the field "a" of {"a": text}.
 template <class F>
-std::string refused(const std::string& text, F&& read) {
+std::string refused_by(const std::string& text, F&& read) {
   const json document = parse_json(R"({"a": )" + text + "}", "");
   const JsonReader root(document, "a.json");
   const JsonReader field = root["a"];
@@ -83,25 +83,25 @@ TEST(JsonReader, integers_are_whole_and_in_range) {
   for (const std::string found :
        {"-1", "10", "2.5", "2.0", "1e30", "9223372036854775808", "18446744073709551615",
         "-9223372036854775808", "\"3\"", "true", "null"}) {
-    EXPECT_EQ(refused(found, digit).find(expected), 0U) << refused(found, digit);
+    EXPECT_EQ(refused_by(found, digit).find(expected), 0U) << refused_by(found, digit);
   }
-  EXPECT_EQ(refused("[3]", digit), expected + "array");
-  EXPECT_EQ(refused("{}", digit), expected + "object");
+  EXPECT_EQ(refused_by("[3]", digit), expected + "array");
+  EXPECT_EQ(refused_by("{}", digit), expected + "object");
   const auto any = [](const JsonReader& at) { return at.integer(); };
-  EXPECT_EQ(refused("9223372036854775808", any),
+  EXPECT_EQ(refused_by("9223372036854775808", any),
             "a.json: a: expected a whole number from 0 to 9223372036854775807, found "
             "9223372036854775808");
-  EXPECT_NE(refused("2147483648", [](auto& at) { return at.small(); }), "");
-  EXPECT_NE(refused("-1", [](auto& at) { return at.seed(); }), "");
-  EXPECT_NE(refused("18446744073709551616", [](auto& at) { return at.seed(); }), "");
+  EXPECT_NE(refused_by("2147483648", [](auto& at) { return at.small(); }), "");
+  EXPECT_NE(refused_by("-1", [](auto& at) { return at.seed(); }), "");
+  EXPECT_NE(refused_by("18446744073709551616", [](auto& at) { return at.seed(); }), "");
 }
 
 TEST(JsonReader, numbers_are_finite_and_in_range) {
   const auto share = [](const JsonReader& at) { return at.number(0, 1e6); };
-  EXPECT_EQ(refused("-0.5", share), "a.json: a: expected a number from 0 to 1e+06, found -0.5");
-  EXPECT_EQ(refused("\"NaN\"", share),
+  EXPECT_EQ(refused_by("-0.5", share), "a.json: a: expected a number from 0 to 1e+06, found -0.5");
+  EXPECT_EQ(refused_by("\"NaN\"", share),
             "a.json: a: expected a number from 0 to 1e+06, found \"NaN\"");
-  EXPECT_EQ(refused("null", [](auto& at) { return at.number(); }),
+  EXPECT_EQ(refused_by("null", [](auto& at) { return at.number(); }),
             "a.json: a: expected a number, found null");
   // No text has these, but a document that was made otherwise may.
   for (const double value : {std::nan(""), std::numeric_limits<double>::infinity()}) {
@@ -113,31 +113,31 @@ TEST(JsonReader, numbers_are_finite_and_in_range) {
 }
 
 TEST(JsonReader, other_types_are_named_as_they_were_found) {
-  EXPECT_EQ(refused("1", [](auto& at) { return at.boolean(); }),
+  EXPECT_EQ(refused_by("1", [](auto& at) { return at.boolean(); }),
             "a.json: a: expected true or false, found 1");
-  EXPECT_EQ(refused("[]", [](auto& at) { return at.text(); }),
+  EXPECT_EQ(refused_by("[]", [](auto& at) { return at.text(); }),
             "a.json: a: expected text, found array");
-  EXPECT_EQ(refused("\"x\"", [](auto& at) { return at["b"].is_null(); }),
+  EXPECT_EQ(refused_by("\"x\"", [](auto& at) { return at["b"].is_null(); }),
             "a.json: a: expected an object, found \"x\"");
-  EXPECT_EQ(refused("[1]", [](auto& at) { return at.has("b"); }),
+  EXPECT_EQ(refused_by("[1]", [](auto& at) { return at.has("b"); }),
             "a.json: a: expected an object, found array");
-  EXPECT_EQ(refused("{}",
-                    [](auto& at) {
-                      at.each([](auto&) {});
-                      return 0;
-                    }),
+  EXPECT_EQ(refused_by("{}",
+                       [](auto& at) {
+                         at.each([](auto&) {});
+                         return 0;
+                       }),
             "a.json: a: expected an array, found object");
   EXPECT_EQ(
-      refused("\"both\"", [](auto& at) { return at.template name<Launch>(); }),
+      refused_by("\"both\"", [](auto& at) { return at.template name<Launch>(); }),
       "a.json: a: launch 'both': expected one of graph, eager, exclusive_graph, exclusive_eager");
 }
 
 TEST(JsonReader, a_message_is_one_line_whatever_was_found) {
   const std::string hostile = "\"\\n\\u0000" + std::string(100'000, 'x') + "\"";
   const auto number = [](const JsonReader& at) { return at.number(); };
-  EXPECT_LT(refused(hostile, number).size(), 100U);
+  EXPECT_LT(refused_by(hostile, number).size(), 100U);
   const auto launch = [](const JsonReader& at) { return at.name<Launch>(); };
-  EXPECT_LT(refused(hostile, launch).size(), 500U);
+  EXPECT_LT(refused_by(hostile, launch).size(), 500U);
   // In the middle of a character of two bytes.
   EXPECT_EQ(one_line("abc\xc2\xb5", 4), "abc...");
   EXPECT_EQ(one_line("abc\xc2\xb5", 5), "abc\xc2\xb5");

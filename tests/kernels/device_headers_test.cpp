@@ -14,7 +14,7 @@
 namespace overlaptune::kernels {
 namespace {
 
-std::string content(const std::string& file) {
+std::string content_of(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -22,7 +22,7 @@ std::string content(const std::string& file) {
 TEST(DeviceHeaders, are_the_files_by_the_names_that_others_include) {
   ASSERT_FALSE(device_headers().empty());
   for (const DeviceHeader& header : device_headers()) {
-    const std::string text = content(OVERLAPTUNE_SOURCE_DIR "/" + std::string(header.name));
+    const std::string text = content_of(OVERLAPTUNE_SOURCE_DIR "/" + std::string(header.name));
     EXPECT_FALSE(text.empty()) << header.name;
     EXPECT_EQ(header.text, text) << header.name;
   }

@@ -14,7 +14,7 @@ constexpr double kHottest = 1.5;  // time of a GEMM by itself, as a multiple of 
 constexpr GemmProbe kGemm{.m = 8192, .n = 8192, .k = 2048};
 constexpr double kGemmTime = 1000;  // at full clock
 
-Measurement measured(const Probe& probe, double time, double mhz) {
+Measurement at_clock(const Probe& probe, double time, double mhz) {
   Measurement measurement{.probe = probe};
   measurement.time.median = us(time);
   measurement.conditions.sm_clock_mhz = mhz;
@@ -44,14 +44,14 @@ TEST(ClockModel, what_the_gemm_of_a_sustained_round_gets_is_not_the_mean_clock) 
     GemmProbe gemm = kGemm;
     gemm.m = 1024 * i;
     const double time = kGemmTime * kHottest * i / 8;
-    measurements.push_back(measured(gemm, time, kFullMhz / kHottest));
+    measurements.push_back(at_clock(gemm, time, kFullMhz / kHottest));
   }
   std::vector<Round> rounds;
   for (const double collective : {300, 800, 2000, 5000}) {
     const CollectiveProbe probe{.bytes = {static_cast<std::int64_t>(collective) << 16}, .ranks = 8};
     const Round round = round_with(collective);
-    measurements.push_back(measured(probe, collective, kFullMhz));
-    measurements.push_back(measured(SustainedProbe{.gemm = kGemm, .collective = probe},
+    measurements.push_back(at_clock(probe, collective, kFullMhz));
+    measurements.push_back(at_clock(SustainedProbe{.gemm = kGemm, .collective = probe},
                                     round.time(), round.mean_mhz()));
     rounds.push_back(round);
   }
@@ -106,12 +106,12 @@ TEST(ClockModel, tiles_that_load_more_are_slowed_more_and_fewer_sms_less) {
     GemmProbe gemm = kGemm;
     gemm.m = 1024 * i;
     measurements.push_back(
-        measured(gemm, Settled{}.time() * i / 8, kFullMhz / Settled{}.slowdown()));
+        at_clock(gemm, Settled{}.time() * i / 8, kFullMhz / Settled{}.slowdown()));
   }
   constexpr double kShare = 0.88;
   const CollectiveProbe least{.bytes = {4096}, .ranks = 8};
   const double collective = 20;
-  measurements.push_back(measured(least, collective, kFullMhz));
+  measurements.push_back(at_clock(least, collective, kFullMhz));
   for (const Tile& tile : {Tile{128, 256, 64, 4, 2}, Tile{128, 128, 64, 6, 1}}) {
     for (const double share : {1.0, kShare}) {
       const Settled settled{tile, share};
@@ -120,7 +120,7 @@ TEST(ClockModel, tiles_that_load_more_are_slowed_more_and_fewer_sms_less) {
       GemmProbe gemm = kGemm;
       gemm.tile = tile;
       gemm.sms = share < 1 ? 116 : 0;
-      measurements.push_back(measured(SustainedProbe{.gemm = gemm, .collective = least}, round,
+      measurements.push_back(at_clock(SustainedProbe{.gemm = gemm, .collective = least}, round,
                                       kFullMhz * cycles / round));
     }
   }

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Measurement measured(LaunchCost cost, double time) {
+Measurement launched(LaunchCost cost, double time) {
   return {.probe = LaunchProbe{cost}, .time = {.median = us(time)}};
 }
 
@@ -21,7 +21,7 @@ Measurement measured(LaunchCost cost, double time) {
 std::vector<Measurement> all_costs() {
   std::vector<Measurement> list;
   for (const auto& [cost, name] : NamesOf<LaunchCost>::all) {
-    list.push_back(measured(cost, 1.0 + static_cast<int>(cost)));
+    list.push_back(launched(cost, 1.0 + static_cast<int>(cost)));
   }
   return list;
 }

@@ -8,7 +8,7 @@
 namespace overlaptune {
 namespace {
 
-std::vector<Measurement> measured() {
+std::vector<Measurement> probed_measurements() {
   std::vector<Measurement> list;
   for (const auto& [collective, name] : NamesOf<Collective>::all) {
     for (const int ctas : {0, 8, 16}) {
@@ -22,7 +22,7 @@ std::vector<Measurement> measured() {
 }
 
 TEST(HeldOut, collectives_are_new_points_of_probed_settings) {
-  const auto measurements = measured();
+  const auto measurements = probed_measurements();
   std::set<std::string> probed;
   for (const Measurement& measurement : measurements) probed.insert(to_string(measurement.probe));
   const auto points = held_out_collectives(measurements, 200, 7);
@@ -43,7 +43,7 @@ TEST(HeldOut, collectives_are_new_points_of_probed_settings) {
 }
 
 TEST(HeldOut, the_same_seed_draws_the_same_points) {
-  auto measurements = measured();
+  auto measurements = probed_measurements();
   const auto once = held_out_collectives(measurements, 30, 1);
   std::reverse(measurements.begin(), measurements.end());
   EXPECT_EQ(held_out_collectives(measurements, 30, 1), once);

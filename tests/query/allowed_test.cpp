@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 using Names = std::set<std::string>;
-constexpr const char* kAll = "sequential,chunked,signaled,waiting,peer_store";
+constexpr const char* kAllStrategies = "sequential,chunked,signaled,waiting,peer_store";
 
 /// Every set of some of these strategies.
 std::vector<Names> subsets() {
@@ -167,7 +167,7 @@ TEST_F(AllowedTest, EverySubsetIsAnsweredByTheFastestMeasuredOfIt) {
 TEST_F(AllowedTest, AListOfAllIsTheSameQuestionAsNone) {
   const ovt::Database database({folder_ / "a.db"});
   const ovt_answer plain = database.query(stored::problem(11));
-  for (const char* names : {"", kAll}) {
+  for (const char* names : {"", kAllStrategies}) {
     const ovt_answer answer = database.query(stored::problem(11), ovt::question(OVT_GRAPH, names));
     EXPECT_EQ(answer.source, OVT_EXACT);
     EXPECT_EQ(answer.measured_us, plain.measured_us);

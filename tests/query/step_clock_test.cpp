@@ -22,7 +22,7 @@
 namespace overlaptune {
 namespace {
 
-constexpr Problem kProblem{Op::gemm_reduce_scatter, 4096, 8192, 2048, Elements::bf16, 8};
+constexpr Problem kTimed{Op::gemm_reduce_scatter, 4096, 8192, 2048, Elements::bf16, 8};
 
 /// A simulated machine that knows no collective but NCCL's ring, and a winner whose times a test
 /// chooses.
@@ -46,7 +46,7 @@ class StepClockTest : public testing::Test {
         platform_, measurements_, *model_, [this](const Problem&) { return winner_; },
         ModelConfig{.hidden = 8192}, KnownRates{});
     const StepCosts costs = costs_->costs();
-    gemm_ = value_or_throw(costs.gemm(kProblem.m, kProblem.n, kProblem.k)).us;
+    gemm_ = value_or_throw(costs.gemm(kTimed.m, kTimed.n, kTimed.k)).us;
     const double bytes = 2.0 * 4096 * 8192;
     collective_ = value_or_throw(costs.tensor_parallel(Collective::reduce_scatter, bytes, 8)).us;
   }
@@ -60,7 +60,7 @@ class StepClockTest : public testing::Test {
                .config = Chunked{.chunks = 2},
                .measured = us(winner + other),
                .baseline = us(sequential + other)};
-    return costs_->costs().fused(kProblem).value().us;
+    return costs_->costs().fused(kTimed).value().us;
   }
 
   Platform platform_{};

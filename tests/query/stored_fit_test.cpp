@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr Problem kProblem{Op::gemm_reduce_scatter, 4096, 8192, 2048, Elements::bf16, 8};
+constexpr Problem kFitted{Op::gemm_reduce_scatter, 4096, 8192, 2048, Elements::bf16, 8};
 
 class StoredFitTest : public testing::Test {
  protected:
@@ -34,7 +34,7 @@ class StoredFitTest : public testing::Test {
 
   [[nodiscard]] double predicted() const {
     return MeasuredPlatform::of_database(file_.string(), "")
-        .answer(kProblem, Launch::graph)
+        .answer(kFitted, Launch::graph)
         .predicted.value()
         .count();
   }

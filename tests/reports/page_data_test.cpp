@@ -9,7 +9,7 @@ namespace overlaptune {
 namespace {
 
 /// The value of a column in a row of a table of the document.
-OrderedJson value(const OrderedJson& table, std::size_t row, std::string_view column) {
+OrderedJson value_at(const OrderedJson& table, std::size_t row, std::string_view column) {
   const auto& columns = table.at("columns");
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (columns[i] == column) return table.at("rows").at(row).at(i);
@@ -17,7 +17,7 @@ OrderedJson value(const OrderedJson& table, std::size_t row, std::string_view co
   throw std::out_of_range("no such column");
 }
 
-Snapshot sample() {
+Snapshot sample_of_page() {
   Snapshot snapshot = rows::snapshot({rows::winner(125)},
                                      {rows::candidate({.measured = 150, .rank = 0}),
                                       rows::candidate({.comm_ctas = 8, .measured = 120, .rank = 1}),
@@ -40,7 +40,7 @@ Snapshot sample() {
 }
 
 TEST(PageData, values_by_hand) {
-  const Snapshot snapshot = sample();
+  const Snapshot snapshot = sample_of_page();
   const OrderedJson data = page_data({.snapshot = snapshot, .other = {}});
   EXPECT_EQ(data.at("format"), 1);  // which reports/html reads
   const auto& platform = data.at("platforms").at(0);
@@ -56,19 +56,19 @@ TEST(PageData, values_by_hand) {
 
   const auto& winners = data.at("winners");
   ASSERT_EQ(winners.at("rows").size(), 2U);  // a row for each product
-  EXPECT_EQ(value(winners, 1, "product"), "down");
-  EXPECT_EQ(value(winners, 1, "tokens"), 4096);
-  EXPECT_EQ(value(winners, 1, "regret"), 0.25);
-  EXPECT_TRUE(value(winners, 1, "timeline").is_null());
+  EXPECT_EQ(value_at(winners, 1, "product"), "down");
+  EXPECT_EQ(value_at(winners, 1, "tokens"), 4096);
+  EXPECT_EQ(value_at(winners, 1, "regret"), 0.25);
+  EXPECT_TRUE(value_at(winners, 1, "timeline").is_null());
   EXPECT_EQ(data.at("candidates").at("total"), 2);
   EXPECT_EQ(data.at("failures").at("total"), 1);
-  EXPECT_EQ(value(data.at("failures"), 0, "verdict"), "timeout");
-  EXPECT_EQ(value(data.at("collectives"), 0, "bus_factor"), 1.75);
+  EXPECT_EQ(value_at(data.at("failures"), 0, "verdict"), "timeout");
+  EXPECT_EQ(value_at(data.at("collectives"), 0, "bus_factor"), 1.75);
   EXPECT_TRUE(data.at("comparison").is_null());
 }
 
 TEST(PageData, the_fastest_copy_may_be_slow_or_not_probed) {
-  Snapshot snapshot = sample();
+  Snapshot snapshot = sample_of_page();
   const auto fastest = [&] {
     return page_data({.snapshot = snapshot, .other = {}}).at("platforms").at(0).at("copy_gb_per_s");
   };
@@ -81,7 +81,7 @@ TEST(PageData, the_fastest_copy_may_be_slow_or_not_probed) {
 }
 
 TEST(PageData, links_of_the_peer_matrix_follow_row_after_row) {
-  Snapshot snapshot = sample();
+  Snapshot snapshot = sample_of_page();
   const auto peers = [&] {
     return page_data({.snapshot = snapshot, .other = {}}).at("platforms").at(0).at("peers");
   };
@@ -94,7 +94,7 @@ TEST(PageData, links_of_the_peer_matrix_follow_row_after_row) {
 }
 
 TEST(PageData, a_pass_without_one_of_its_products_is_left_out) {
-  Snapshot snapshot = sample();
+  Snapshot snapshot = sample_of_page();
   auto& gemms = snapshot.platforms.front().layer_gemms;
   gemms.back().problem.k += 8;
   EXPECT_TRUE(
@@ -116,7 +116,7 @@ TEST(PageData, a_timeline_says_when_the_gemm_ran_and_what_became_of_each_group) 
       page_data({.snapshot = snapshot,
                  .other = {},
                  .predicted = {PredictedPair{.winner = run, .sequential = run}}});
-  const auto shown = value(data.at("winners"), 0, "timeline").at("winner");
+  const auto shown = value_at(data.at("winners"), 0, "timeline").at("winner");
   EXPECT_EQ(shown.at("gemm").dump(), "[[0.0,100.0]]");
   EXPECT_EQ(shown.at("groups").dump(), "[[50.0,55.0,80.0,0.0],[100.0,101.0,130.0,29.0]]");
 }

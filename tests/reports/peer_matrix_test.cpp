@@ -16,7 +16,7 @@ Measurement copied(int from, int to, std::int64_t bytes, double time) {
 }
 
 /// Three GPUs. The pair 2, 0 was not probed.
-std::vector<Measurement> some() {
+std::vector<Measurement> some_pairs() {
   return {copied(0, 1, 1'000'000, 10),
           copied(0, 2, 1'000'000, 20),
           copied(1, 0, 1'000'000, 40),
@@ -27,7 +27,7 @@ std::vector<Measurement> some() {
 }
 
 TEST(PeerMatrix, has_a_row_for_each_gpu_that_copies) {
-  const auto matrix = peer_matrix(some());
+  const auto matrix = peer_matrix(some_pairs());
   ASSERT_TRUE(matrix);
   EXPECT_EQ(matrix->gpus, 3);
   EXPECT_EQ(matrix->at(0, 1).gb_per_s, 100);
@@ -56,7 +56,7 @@ TEST(PeerMatrix, is_absent_where_no_pair_was_probed) {
 }
 
 TEST(PeerMatrix, as_rows_has_the_pairs_that_were_probed) {
-  const auto rows = to_json_rows(peer_table(*peer_matrix(some())));
+  const auto rows = to_json_rows(peer_table(*peer_matrix(some_pairs())));
   ASSERT_EQ(rows.size(), 5U);
   EXPECT_EQ(
       rows[0],
@@ -67,7 +67,7 @@ TEST(PeerMatrix, as_rows_has_the_pairs_that_were_probed) {
 }
 
 TEST(PeerMatrix, as_text_is_a_square) {
-  const std::string text = to_markdown(*peer_matrix(some()));
+  const std::string text = to_markdown(*peer_matrix(some_pairs()));
   EXPECT_THAT(text, HasSubstr("| from | to 0 |  to 1 |  to 2 |"));
   EXPECT_THAT(text, HasSubstr("|    0 |    - | 100.0 |  50.0 |"));
   EXPECT_THAT(text, HasSubstr("|    2 |    - | 100.0 |     - |"));
@@ -81,7 +81,7 @@ TEST(PeerMatrix, of_platforms_follows_their_names) {
   for (const PlatformId id : {1, 2, 3}) {
     PlatformRecord record{.stored = {.id = id, .platform = rows::platform()}};
     record.stored.platform.name += std::to_string(id);
-    if (id != 2) record.measurements = some();
+    if (id != 2) record.measurements = some_pairs();
     snapshot.platforms.push_back(record);
   }
   const auto rows = to_json_rows(peer_tables(snapshot));

@@ -19,7 +19,7 @@ Cell text(const char* words) {
 }
 
 /// A product and its sum as one, a product beside a gather, and times that no schedule gives.
-StepPlan plan() {
+StepPlan planned() {
   StepPlan plan{
       .sequential_us = 4000,
       .operations_us = 3500,
@@ -52,12 +52,12 @@ StepPlan plan() {
 }
 
 TEST(StepReport, begins_with_the_gain) {
-  EXPECT_EQ(headline_of(plan(), "a layer"),
+  EXPECT_EQ(headline_of(planned(), "a layer"),
             "Overlap makes a layer 1.60 times as fast: 2.5 ms instead of 4 ms, at best 2 ms");
 }
 
 TEST(StepReport, json_has_every_time) {
-  const OrderedJson json = json_of(plan());
+  const OrderedJson json = json_of(planned());
   EXPECT_EQ(json.at("sequential_us"), 4000);
   EXPECT_EQ(json.at("operations_us"), 3500);
   EXPECT_EQ(json.at("list_us"), 3200);
@@ -77,7 +77,7 @@ TEST(StepReport, json_has_every_time) {
 }
 
 TEST(StepReport, json_has_the_schedule_and_the_graph) {
-  const OrderedJson json = json_of(plan());
+  const OrderedJson json = json_of(planned());
   EXPECT_EQ(
       json.at("nodes").dump(),
       R"([{"name":"o + sum","resource":"both","start_us":0.0,"end_us":6.0,"cost_source":"tuned"},)"
@@ -93,7 +93,7 @@ TEST(StepReport, json_has_the_schedule_and_the_graph) {
 }
 
 TEST(StepReport, a_graph_has_no_layers_and_no_buckets) {
-  StepPlan given = plan();
+  StepPlan given = planned();
   given.layers = 0;
   given.bucket_layers = 0;
   const OrderedJson json = json_of(given);
@@ -106,7 +106,7 @@ TEST(StepReport, a_graph_has_no_layers_and_no_buckets) {
 
 /// Milliseconds, with ratios to `sequential`.
 TEST(StepReport, tables) {
-  const auto tables = tables_of(plan(), "sim:x");
+  const auto tables = tables_of(planned(), "sim:x");
   ASSERT_EQ(tables.size(), 4U);
   const Cell machine = text("sim:x");
   EXPECT_THAT(
@@ -137,7 +137,7 @@ TEST(StepReport, tables) {
 }
 
 TEST(StepReport, tables_without_a_machine_and_with_many_choices) {
-  StepPlan many = plan();
+  StepPlan many = planned();
   many.sequential_exposed_us.clear();
   many.choices.assign(20, {"fused: o", 1});
   many.sequential_us = 0;
@@ -151,7 +151,7 @@ TEST(StepReport, tables_without_a_machine_and_with_many_choices) {
 
 /// A fused pair is on both threads: compute is 0, the links are 1.
 TEST(StepReport, trace_has_compute_and_links) {
-  const OrderedJson trace = OrderedJson::parse(trace_of(plan(), "title"));
+  const OrderedJson trace = OrderedJson::parse(trace_of(planned(), "title"));
   std::vector<std::string> events;
   for (const auto& event : trace.at("traceEvents")) {
     if (event.at("ph") != "X") continue;

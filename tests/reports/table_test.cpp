@@ -9,7 +9,7 @@
 namespace overlaptune {
 namespace {
 
-Table sample() {
+Table sample_table() {
   return {.name = "sample",
           .columns = {{"name"}, {"time_us", 1}, {"count"}, {"fine"}},
           .rows = {{std::string("a,\"b\"\nc"), 12.3456789012345, std::int64_t{7}, true},
@@ -39,7 +39,7 @@ std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
 }
 
 TEST(Table, csv_reads_back) {
-  const auto rows = parse_csv(to_csv(sample()));
+  const auto rows = parse_csv(to_csv(sample_table()));
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[0], (std::vector<std::string>{"name", "time_us", "count", "fine"}));
   EXPECT_EQ(rows[1][0], "a,\"b\"\nc");
@@ -48,7 +48,7 @@ TEST(Table, csv_reads_back) {
 }
 
 TEST(Table, json_has_null_for_what_does_not_apply) {
-  const auto json = OrderedJson::parse(to_json_rows(sample()).dump());
+  const auto json = OrderedJson::parse(to_json_rows(sample_table()).dump());
   EXPECT_EQ(json[0]["time_us"].get<double>(), 12.3456789012345);
   EXPECT_EQ(json[0]["count"], 7);
   EXPECT_EQ(json[0]["fine"], true);
@@ -63,7 +63,7 @@ TEST(Table, markdown_shows_no_control_characters) {
 }
 
 TEST(Table, markdown_lines_up) {
-  Table table = sample();
+  Table table = sample_table();
   table.rows[0][0] = std::string("a");
   std::istringstream lines(to_markdown(table));
   std::string line;

@@ -19,16 +19,16 @@ namespace {
 
 using ::testing::ElementsAre;
 
-const Problem kProblem{Op::gemm_all_reduce, 4096, 8192, 1024, Elements::bf16, 8};
+const Problem kJudged{Op::gemm_all_reduce, 4096, 8192, 1024, Elements::bf16, 8};
 
-const std::string kSequential = line("sequential");
+const std::string kSequentialLine = line("sequential");
 
 std::string chunks(int count) {
   return line("chunked ctas=8 transport=ring chunks=" + std::to_string(count));
 }
 
 Candidate candidate(const std::string& config, Origin origin = Origin::shortlist) {
-  return {.problem = kProblem,
+  return {.problem = kJudged,
           .config = value_or_throw(parse_config(config)),
           .origin = origin,
           .predicted = us(90)};
@@ -76,7 +76,7 @@ struct JudgeTest : testing::Test {
     return found;
   }
   [[nodiscard]] std::vector<Candidate> stored() const {
-    return store.candidates(run, kProblem, Launch::graph);
+    return store.candidates(run, kJudged, Launch::graph);
   }
 
   TemporaryFolder folder{};
@@ -89,8 +89,8 @@ struct JudgeTest : testing::Test {
   };
   RunMonitor monitor{progress};
   std::vector<Candidate> noted{};  ///< the results that the source was told
-  std::vector<Candidate> proposed{candidate(kSequential, Origin::baseline), candidate(chunks(2)),
-                                  candidate(chunks(4)), candidate(chunks(8))};
+  std::vector<Candidate> proposed{candidate(kSequentialLine, Origin::baseline),
+                                  candidate(chunks(2)), candidate(chunks(4)), candidate(chunks(8))};
 };
 
 TEST_F(JudgeTest, each_result_is_stored_before_the_next_candidate_runs) {
@@ -99,7 +99,7 @@ TEST_F(JudgeTest, each_result_is_stored_before_the_next_candidate_runs) {
   machine.before_result = [&](const auto&) { stored_before.push_back(stored().size()); };
   const auto all = judged();
   ASSERT_TRUE(all) << all.error().message;
-  EXPECT_THAT(run_lines(), ElementsAre(kSequential, chunks(2), chunks(4), chunks(8)));
+  EXPECT_THAT(run_lines(), ElementsAre(kSequentialLine, chunks(2), chunks(4), chunks(8)));
   EXPECT_THAT(stored_before, ElementsAre(0U, 1U, 2U, 3U));
   EXPECT_TRUE(all->finished);
   EXPECT_EQ(all->measured, 4);
@@ -116,7 +116,7 @@ TEST_F(JudgeTest, each_result_is_stored_before_the_next_candidate_runs) {
 TEST_F(JudgeTest, kernels_are_compiled_once_and_before_they_run) {
   const std::string wide = "signaled tile=128x256x64 stages=4 cluster=2 swizzle=8 ctas=8 ";
   const std::string narrow = "signaled tile=128x128x64 stages=4 cluster=2 swizzle=8 ctas=8 ";
-  proposed = {candidate(kSequential, Origin::baseline), candidate(wide + "groups=256,768"),
+  proposed = {candidate(kSequentialLine, Origin::baseline), candidate(wide + "groups=256,768"),
               candidate(wide + "groups=512,512"), candidate(narrow + "groups=1024,1024")};
   const auto compiled_before_runs = [&](std::ptrdiff_t likely) {
     std::vector<std::size_t> compiled;
@@ -144,7 +144,7 @@ TEST_F(JudgeTest, a_share_that_is_spent_leaves_sequential_and_a_proposal) {
   };  // 50 s are its share
   const auto part = judged(watching);
   ASSERT_TRUE(part) << part.error().message;
-  EXPECT_THAT(run_lines(), ElementsAre(kSequential, chunks(2)));
+  EXPECT_THAT(run_lines(), ElementsAre(kSequentialLine, chunks(2)));
   EXPECT_FALSE(part->finished);
   EXPECT_FALSE(watching.stopped());
   // Resumed, it goes on where it was.
@@ -161,7 +161,7 @@ TEST_F(JudgeTest, what_the_run_has_is_not_measured_again) {
   ASSERT_TRUE(first);
   EXPECT_TRUE(monitor.stopped());
   EXPECT_FALSE(first->finished);
-  EXPECT_EQ(lines(first->candidates), (std::vector<std::string>{kSequential, chunks(2)}));
+  EXPECT_EQ(lines(first->candidates), (std::vector<std::string>{kSequentialLine, chunks(2)}));
 
   machine.runs.clear();
   machine.times = {{chunks(2), 1}};  // would be seen if it were measured again
@@ -185,7 +185,8 @@ TEST_F(JudgeTest, what_is_not_proposed_any_more_comes_last) {
   ASSERT_TRUE(fewer);
   EXPECT_TRUE(fewer->finished);
   EXPECT_EQ(fewer->resumed, 3);
-  EXPECT_THAT(lines(fewer->candidates), ElementsAre(kSequential, chunks(4), chunks(8), chunks(2)));
+  EXPECT_THAT(lines(fewer->candidates),
+              ElementsAre(kSequentialLine, chunks(4), chunks(8), chunks(2)));
 }
 
 TEST_F(JudgeTest, a_failure_costs_the_candidate_only) {
@@ -221,7 +222,7 @@ TEST_F(JudgeTest, a_lost_machine_is_an_error_and_what_was_measured_stays) {
   const auto lost = judged();
   ASSERT_FALSE(lost);
   EXPECT_EQ(lost.error().kind, ErrorKind::machine_unavailable);
-  EXPECT_EQ(lines(stored()), (std::vector<std::string>{kSequential, chunks(2)}));
+  EXPECT_EQ(lines(stored()), (std::vector<std::string>{kSequentialLine, chunks(2)}));
 }
 
 TEST_F(JudgeTest, a_stop_before_the_first_candidate_measures_nothing) {

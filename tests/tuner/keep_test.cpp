@@ -15,7 +15,7 @@
 namespace overlaptune {
 namespace {
 
-const Problem kProblem{Op::gemm_all_reduce, 4096, 8192, 1024, Elements::bf16, 8};
+const Problem kKept{Op::gemm_all_reduce, 4096, 8192, 1024, Elements::bf16, 8};
 const std::string kSequential = line("sequential");
 const std::string kTwo = line("chunked ctas=8 transport=ring chunks=2");
 const std::string kFour = line("chunked ctas=8 transport=ring chunks=4");
@@ -24,7 +24,7 @@ const std::string kFour = line("chunked ctas=8 transport=ring chunks=4");
 Candidate measured(const std::string& config, double time) {
   const bool baseline = config == kSequential;
   const double speedup = 100 / time;
-  return {.problem = kProblem,
+  return {.problem = kKept,
           .config = value_or_throw(parse_config(config)),
           .origin = baseline ? Origin::baseline : Origin::shortlist,
           .predicted = us(90),
@@ -39,7 +39,7 @@ struct KeepTest : testing::Test {
     return keeper.keep({.candidates = std::move(candidates), .finished = finished}, run_again);
   }
   [[nodiscard]] std::string stored() const {
-    const auto winner = store.winner(run.platform, kProblem, Launch::graph);
+    const auto winner = store.winner(run.platform, kKept, Launch::graph);
     return winner ? to_string(winner->winner.candidate.config) : "";
   }
 
@@ -61,7 +61,7 @@ TEST_F(KeepTest, the_fastest_wins_with_the_times_of_its_second_run) {
   ASSERT_EQ(machine.runs.size(), 1U);
   EXPECT_TRUE(machine.runs[0].options.spread);
   EXPECT_EQ((*winner)->candidate.measured->count, machine.runs[0].options.repetitions);
-  EXPECT_EQ(store.winner(platform, kProblem, Launch::graph)->winner, **winner);
+  EXPECT_EQ(store.winner(platform, kKept, Launch::graph)->winner, **winner);
 }
 
 TEST_F(KeepTest, the_next_one_wins_where_the_fastest_is_not_faster_for_long) {
@@ -164,7 +164,7 @@ TEST_F(KeepTest, nothing_wins_where_nothing_was_measured) {
 TEST_F(KeepTest, a_winner_is_compared_with_the_fastest_gemm_and_collective) {
   // A collective takes 10 us plus 50 us for the whole buffer; with more than 8 CTAs, half of the
   // latter.
-  const double whole = static_cast<double>(collective_bytes(kProblem).count);
+  const double whole = static_cast<double>(collective_bytes(kKept).count);
   machine.probe_time = [&](const Probe& probe) {
     if (std::holds_alternative<GemmProbe>(probe)) return us(33);
     const auto& collective = std::get<CollectiveProbe>(probe);

@@ -16,13 +16,13 @@ namespace overlaptune {
 namespace {
 
 /// Problems of sizes that no probe plan has.
-const Problem kProblem{Op::gemm_reduce_scatter, 1544, 2056, 1160, Elements::bf16, 8};
+const Problem kUneven{Op::gemm_reduce_scatter, 1544, 2056, 1160, Elements::bf16, 8};
 
 struct PrepareTest : testing::Test {
   [[nodiscard]] Expected<void> probe(const Progress& progress) {
     RunMonitor monitor(progress);
     monitor.limit(options.budget);
-    auto probed = probe_missing(machine, store, run, std::vector{kProblem}, options, monitor);
+    auto probed = probe_missing(machine, store, run, std::vector{kUneven}, options, monitor);
     stopped = monitor.stopped();
     return probed;
   }
@@ -31,9 +31,9 @@ struct PrepareTest : testing::Test {
     std::set<std::string> found;
     for (const Measurement& each : store.measurements(run.platform)) {
       const auto* gemm = std::get_if<GemmProbe>(&each.probe);
-      if (gemm == nullptr || gemm->m != kProblem.m) continue;
-      EXPECT_EQ(gemm->n, kProblem.n);
-      EXPECT_EQ(gemm->k, kProblem.k);
+      if (gemm == nullptr || gemm->m != kUneven.m) continue;
+      EXPECT_EQ(gemm->n, kUneven.n);
+      EXPECT_EQ(gemm->k, kUneven.k);
       found.insert(to_string(each.probe));
     }
     return found;
@@ -80,16 +80,16 @@ TEST_F(PrepareTest, each_round_shows_how_many_problems_are_done) {
     return true;
   };
   options.layer_rounds = 2;
-  Problem larger = kProblem;
+  Problem larger = kUneven;
   larger.m *= 2;
   RunMonitor monitor(progress);
-  ASSERT_TRUE(probe_missing(machine, store, run, std::vector{kProblem, larger}, options, monitor));
+  ASSERT_TRUE(probe_missing(machine, store, run, std::vector{kUneven, larger}, options, monitor));
   using Shown = std::vector<std::pair<std::size_t, std::size_t>>;
   EXPECT_EQ(shown, (Shown{{0, 2}, {1, 2}, {0, 2}, {1, 2}}));
 }
 
 TEST_F(PrepareTest, a_run_that_has_candidates_had_its_rounds) {
-  store.add_candidate(run.id, {.problem = kProblem, .predicted = us(1)});
+  store.add_candidate(run.id, {.problem = kUneven, .predicted = us(1)});
   ASSERT_TRUE(probe(carry_on));
   EXPECT_EQ(machine.probes, static_cast<int>(plan));
   EXPECT_TRUE(own_size().empty());
@@ -111,7 +111,7 @@ TEST_F(PrepareTest, a_run_that_was_stopped_in_a_round_asks_for_the_same_probes) 
       .id = other.begin_tuning_run(other.add_platform(undisturbed.platform()), "", {}),
       .platform = other.add_platform(undisturbed.platform())};
   RunMonitor monitor(carry_on);
-  ASSERT_TRUE(probe_missing(undisturbed, other, whole, std::vector{kProblem}, options, monitor));
+  ASSERT_TRUE(probe_missing(undisturbed, other, whole, std::vector{kUneven}, options, monitor));
   std::set<std::string> expected;
   for (const Measurement& each : other.measurements(whole.platform)) {
     expected.insert(to_string(each.probe));

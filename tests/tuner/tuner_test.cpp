@@ -21,11 +21,11 @@ using ::testing::HasSubstr;
 
 const Problem kReduce{Op::gemm_all_reduce, 1024, 2048, 1024, Elements::bf16, 8};
 /// A problem that is worth overlapping.
-const Problem kLarge{Op::gemm_all_reduce, 4096, 8192, 3584, Elements::bf16, 8};
+const Problem kTunedProblem{Op::gemm_all_reduce, 4096, 8192, 3584, Elements::bf16, 8};
 const Problem kSmallGather{Op::all_gather_gemm, 512, 2048, 1024, Elements::bf16, 8};
 const Problem kGather{Op::all_gather_gemm, 1024, 2048, 1024, Elements::bf16, 8};
 
-bool carry_on(std::size_t, std::size_t, std::string_view) {
+bool go_on(std::size_t, std::size_t, std::string_view) {
   return true;
 }
 
@@ -45,7 +45,7 @@ class TunerTest : public testing::Test {
     Store store(folder_ / "probed.db", Access::create);
     const std::vector<int> ranks{8};
     const auto plan = probe_plan(machine.platform(), machine.transports(), ranks);
-    value_or_throw(run_probes(machine, store, plan, {}, false, carry_on));
+    value_or_throw(run_probes(machine, store, plan, {}, false, go_on));
     ASSERT_EQ(machine.probes, static_cast<int>(plan.size()));
   }
   static void TearDownTestSuite() { fs::remove_all(folder_); }
@@ -72,7 +72,7 @@ TEST_F(TunerTest, the_winner_is_the_fastest_of_all_that_was_measured) {
   Store store(file(), Access::write);
   // Both are too small to be worth overlapping.
   const std::vector<Problem> problems{kSmallGather, kGather};
-  const auto report = tune(machine, store, problems, options(), carry_on);
+  const auto report = tune(machine, store, problems, options(), go_on);
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->winners.size(), 2U);
   const PlatformId platform = store.platforms().front().id;
@@ -99,7 +99,7 @@ TEST_F(TunerTest, a_run_that_is_stopped_resumes_without_measuring_twice) {
   CountingMachine whole;
   fs::copy_file(folder_ / "probed.db", folder_ / "whole.db", fs::copy_options::overwrite_existing);
   Store undisturbed(folder_ / "whole.db", Access::write);
-  const auto expected = tune(whole, undisturbed, problems, options(), carry_on);
+  const auto expected = tune(whole, undisturbed, problems, options(), go_on);
   ASSERT_TRUE(expected);
 
   CountingMachine machine;
@@ -114,7 +114,7 @@ TEST_F(TunerTest, a_run_that_is_stopped_resumes_without_measuring_twice) {
   EXPECT_FALSE(store.last_tuning_run(platform)->finished);
   TuneOptions again = options();
   again.resume = true;
-  const auto second = tune(machine, store, problems, again, carry_on);
+  const auto second = tune(machine, store, problems, again, go_on);
   ASSERT_TRUE(second) << second.error().message;
   EXPECT_EQ(second->run, first->run);
   EXPECT_EQ(second->resumed, 5);
@@ -146,7 +146,7 @@ TEST_F(TunerTest, what_the_problems_are_is_stored_before_anything_is_measured) {
   EXPECT_EQ(machine.runs, 0);
   EXPECT_EQ(store.layer_gemms(store.platforms().front().id), of_a_model.gemms);
   of_a_model.resume = true;
-  ASSERT_TRUE(tune(machine, store, problems, of_a_model, carry_on));
+  ASSERT_TRUE(tune(machine, store, problems, of_a_model, go_on));
   EXPECT_EQ(store.layer_gemms(store.platforms().front().id), of_a_model.gemms);
 }
 
@@ -154,7 +154,7 @@ TEST_F(TunerTest, a_winner_that_overlaps_is_traced_once) {
   CountingMachine machine;
   Store store(file(), Access::write);
   const CapturedLog log;
-  const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
+  const auto report = tune(machine, store, std::vector{kTunedProblem}, options(), go_on);
   ASSERT_TRUE(report) << report.error().message;
   const Winner& winner = report->winners.at(0);
   ASSERT_NE(strategy_of(winner.candidate.config), strategy_of<Sequential>());
@@ -168,7 +168,7 @@ TEST_F(TunerTest, a_winner_that_overlaps_is_traced_once) {
   ASSERT_EQ(machine.traces[0].options.expected.size(), 2U);
   EXPECT_EQ(machine.traces[0].options.expected.back(), winner.candidate.predicted);
   EXPECT_EQ(winner.candidate.measured->count, machine.traces[0].options.repetitions);
-  const auto stored = store.winner(store.platforms().front().id, kLarge, Launch::graph);
+  const auto stored = store.winner(store.platforms().front().id, kTunedProblem, Launch::graph);
   EXPECT_EQ(stored->winner, winner);
   EXPECT_EQ(log.text(), "");
 }
@@ -181,7 +181,7 @@ TEST_F(TunerTest, what_the_gpus_were_seen_doing_counts_before_the_timeline) {
         {.stream = 1, .kind = ActivityKind::collective, .start = us(70), .end = us(110)}};
   };
   Store store(file(), Access::write);
-  const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
+  const auto report = tune(machine, store, std::vector{kTunedProblem}, options(), go_on);
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->winners.at(0).overlap_fraction, 0.75);
 }
@@ -190,7 +190,7 @@ TEST_F(TunerTest, sequential_is_not_traced) {
   CountingMachine machine("crash=1");  // spares `sequential`
   Store store(file(), Access::write);
   const CapturedLog log;
-  const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
+  const auto report = tune(machine, store, std::vector{kTunedProblem}, options(), go_on);
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(strategy_of(report->winners.at(0).candidate.config), strategy_of<Sequential>());
   EXPECT_FALSE(report->winners[0].overlap_fraction);
@@ -216,12 +216,12 @@ TEST_F(TunerTest, a_second_run_that_tells_nothing_costs_the_overlap_fraction_onl
     machine.after_trace = failure;
     Store store(file(), Access::write);
     const CapturedLog log;
-    const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
+    const auto report = tune(machine, store, std::vector{kTunedProblem}, options(), go_on);
     ASSERT_TRUE(report) << report.error().message;
     const Winner& winner = report->winners.at(0);
     EXPECT_NE(strategy_of(winner.candidate.config), strategy_of<Sequential>());
     EXPECT_FALSE(winner.overlap_fraction);
-    const auto stored = store.winner(store.platforms().front().id, kLarge, Launch::graph);
+    const auto stored = store.winner(store.platforms().front().id, kTunedProblem, Launch::graph);
     ASSERT_TRUE(stored);
     EXPECT_EQ(stored->winner, winner);
     if (said.empty()) continue;
@@ -236,7 +236,7 @@ TEST_F(TunerTest, what_fails_in_its_second_run_does_not_win) {
   };
   Store store(file(), Access::write);
   const CapturedLog log;
-  const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
+  const auto report = tune(machine, store, std::vector{kTunedProblem}, options(), go_on);
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->winners.size(), 1U);
   EXPECT_EQ(strategy_of(report->winners[0].candidate.config), strategy_of<Sequential>());
@@ -250,7 +250,7 @@ TEST_F(TunerTest, what_is_slower_than_sequential_in_its_second_run_does_not_win)
     if (left-- > 0) scale(results->back(), 3);
   };
   Store store(file(), Access::write);
-  const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
+  const auto report = tune(machine, store, std::vector{kTunedProblem}, options(), go_on);
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(machine.traces.size(), 3U);
   ASSERT_EQ(report->winners.size(), 1U);
@@ -258,7 +258,7 @@ TEST_F(TunerTest, what_is_slower_than_sequential_in_its_second_run_does_not_win)
   EXPECT_EQ(winner.candidate.config, machine.traces[2].config);
   EXPECT_NE(machine.traces[0].config, machine.traces[1].config);
   EXPECT_NE(machine.traces[1].config, machine.traces[2].config);
-  const auto stored = store.winner(store.platforms().front().id, kLarge, Launch::graph);
+  const auto stored = store.winner(store.platforms().front().id, kTunedProblem, Launch::graph);
   ASSERT_TRUE(stored);
   EXPECT_EQ(stored->winner, winner);
 }
@@ -267,7 +267,7 @@ TEST_F(TunerTest, where_nothing_stays_faster_sequential_wins) {
   CountingMachine machine;
   machine.after_trace = [](auto& results) { scale(results->back(), 3); };
   Store store(file(), Access::write);
-  const auto report = tune(machine, store, std::vector{kLarge}, options(), carry_on);
+  const auto report = tune(machine, store, std::vector{kTunedProblem}, options(), go_on);
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->winners.size(), 1U);
   EXPECT_EQ(strategy_of(report->winners[0].candidate.config), strategy_of<Sequential>());
@@ -279,7 +279,7 @@ TEST_F(TunerTest, the_winner_is_stored_before_it_is_traced) {
   Store store(file(), Access::write);
   std::int64_t winners = 0;
   machine.after_trace = [&](auto&) { winners = store.info().winners; };
-  ASSERT_TRUE(tune(machine, store, std::vector{kLarge}, options(), carry_on));
+  ASSERT_TRUE(tune(machine, store, std::vector{kTunedProblem}, options(), go_on));
   EXPECT_EQ(winners, 1);
 }
 
@@ -290,7 +290,7 @@ TEST_F(TunerTest, a_machine_that_tells_nothing_is_asked_once_and_that_is_said) {
   TuneOptions both = options();
   both.launches = {Launch::graph, Launch::eager};
   const CapturedLog log;
-  const auto report = tune(machine, store, std::vector{kLarge}, both, carry_on);
+  const auto report = tune(machine, store, std::vector{kTunedProblem}, both, go_on);
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->winners.size(), 2U);
   for (const Winner& winner : report->winners) {
@@ -308,13 +308,13 @@ TEST_F(TunerTest, both_kinds_of_world_are_measured) {
   Store store(file(), Access::write);
   TuneOptions both = options();
   both.launches = {Launch::graph, Launch::exclusive_graph};
-  const auto report = tune(machine, store, std::vector{kLarge}, both, carry_on);
+  const auto report = tune(machine, store, std::vector{kTunedProblem}, both, go_on);
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->winners.size(), 2U);
   EXPECT_EQ(report->winners[0].candidate.launch, Launch::graph);
   EXPECT_EQ(report->winners[1].candidate.launch, Launch::exclusive_graph);
   for (const Launch launch : both.launches) {
-    EXPECT_GT(store.candidates(report->run, kLarge, launch).size(), 1U);
+    EXPECT_GT(store.candidates(report->run, kTunedProblem, launch).size(), 1U);
   }
 }
 
@@ -323,9 +323,9 @@ TEST_F(TunerTest, what_is_not_proposed_any_more_may_still_win) {
   Store store(file(), Access::write);
   TuneOptions again = options();
   again.resume = true;
-  const auto first = tune(machine, store, std::vector{kLarge}, again, carry_on);
+  const auto first = tune(machine, store, std::vector{kTunedProblem}, again, go_on);
   ASSERT_TRUE(first);
-  std::vector<Candidate> stored = store.candidates(first->run, kLarge, Launch::graph);
+  std::vector<Candidate> stored = store.candidates(first->run, kTunedProblem, Launch::graph);
   const auto signaled = std::find_if(stored.begin(), stored.end(), [](const Candidate& each) {
     return wave_groups_of(each.config).size() > 1;
   });
@@ -341,7 +341,7 @@ TEST_F(TunerTest, what_is_not_proposed_any_more_may_still_win) {
   store.add_candidate(first->run, odd);
   const int runs = machine.runs;
   machine.after_trace = [](auto& results) { scale(results->back(), 1e-3); };
-  const auto second = tune(machine, store, std::vector{kLarge}, again, carry_on);
+  const auto second = tune(machine, store, std::vector{kTunedProblem}, again, go_on);
   ASSERT_TRUE(second);
   EXPECT_EQ(second->measured, 0);
   EXPECT_EQ(second->resumed, first->measured);
@@ -357,7 +357,7 @@ TEST_F(TunerTest, of_many_problems_the_first_have_winners_before_the_others_are_
   CountingMachine whole;
   fs::copy_file(folder_ / "probed.db", folder_ / "whole.db", fs::copy_options::overwrite_existing);
   Store undisturbed(folder_ / "whole.db", Access::write);
-  const auto expected = tune(whole, undisturbed, problems, single, carry_on);
+  const auto expected = tune(whole, undisturbed, problems, single, go_on);
   ASSERT_TRUE(expected);
   ASSERT_EQ(expected->winners.size(), 2U);
 
@@ -376,7 +376,7 @@ TEST_F(TunerTest, of_many_problems_the_first_have_winners_before_the_others_are_
   EXPECT_LT(probes, whole.probes);  // those of the second batch are missing
 
   single.resume = true;
-  const auto second = tune(machine, store, problems, single, carry_on);
+  const auto second = tune(machine, store, problems, single, go_on);
   ASSERT_TRUE(second) << second.error().message;
   EXPECT_EQ(second->run, first->run);
   EXPECT_EQ(second->resumed, first->measured);
@@ -408,7 +408,7 @@ TEST_F(TunerTest, a_batch_behind_the_one_that_was_stopped_keeps_its_winners) {
   ASSERT_EQ(store.candidates(1, kReduce, Launch::graph).size(), 2U);
   const int runs = machine.runs;
   single.resume = true;
-  const auto second = tune(machine, store, problems, single, carry_on);
+  const auto second = tune(machine, store, problems, single, go_on);
   ASSERT_TRUE(second);
   ASSERT_EQ(second->winners.size(), 2U);
   EXPECT_EQ(second->winners.front(), first->winners.front());
@@ -419,9 +419,9 @@ TEST_F(TunerTest, a_batch_behind_the_one_that_was_stopped_keeps_its_winners) {
 TEST_F(TunerTest, problems_with_fewer_candidates_than_others_are_short) {
   CountingMachine machine;
   Store store(file(), Access::write);
-  const auto report = tune(machine, store, std::vector{kSmallGather, kGather}, options(), carry_on);
+  const auto report = tune(machine, store, std::vector{kSmallGather, kGather}, options(), go_on);
   ASSERT_TRUE(report);
-  const std::vector<Problem> all{kSmallGather, kGather, kLarge};
+  const std::vector<Problem> all{kSmallGather, kGather, kTunedProblem};
   const std::vector<Launch> launches{Launch::graph};
   const TuningRun run{.id = report->run, .platform = store.platforms().front().id};
   const auto most = store.candidates(run.id, kGather, Launch::graph);
@@ -435,13 +435,13 @@ TEST_F(TunerTest, problems_with_fewer_candidates_than_others_are_short) {
   }
   const StoredWork stored(store, run, all, launches);
   EXPECT_TRUE(stored.is_short(kSmallGather, Launch::graph));
-  EXPECT_TRUE(stored.is_short(kLarge, Launch::graph));
+  EXPECT_TRUE(stored.is_short(kTunedProblem, Launch::graph));
   EXPECT_FALSE(stored.is_short(kGather, Launch::graph));
   EXPECT_FALSE(stored.finished(kSmallGather, Launch::graph));
   EXPECT_EQ(stored.finished(kGather, Launch::graph),
             store.winner(run.platform, kGather, Launch::graph)->winner);
-  EXPECT_TRUE(stored.has_any(std::vector{kLarge, kGather}));
-  EXPECT_FALSE(stored.has_any(std::vector{kLarge}));
+  EXPECT_TRUE(stored.has_any(std::vector{kTunedProblem, kGather}));
+  EXPECT_FALSE(stored.has_any(std::vector{kTunedProblem}));
   const StoredWork other(store, {.id = run.id + 1, .platform = run.platform}, all, launches);
   EXPECT_TRUE(other.is_short(kGather, Launch::graph));
 }
@@ -449,11 +449,11 @@ TEST_F(TunerTest, problems_with_fewer_candidates_than_others_are_short) {
 TEST_F(TunerTest, another_request_is_not_resumed) {
   CountingMachine machine;
   Store store(file(), Access::write);
-  ASSERT_TRUE(tune(machine, store, std::vector{kReduce}, options(), carry_on));
+  ASSERT_TRUE(tune(machine, store, std::vector{kReduce}, options(), go_on));
   TuneOptions again = options();
   again.resume = true;
   again.top_k = 5;
-  const auto report = tune(machine, store, std::vector{kReduce}, again, carry_on);
+  const auto report = tune(machine, store, std::vector{kReduce}, again, go_on);
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().kind, ErrorKind::bad_input);
 }
@@ -463,7 +463,7 @@ TEST_F(TunerTest, faulty_candidates_are_kept_with_their_reason_and_never_win) {
   Store store(file(), Access::write);
   TuneOptions many = options();
   many.top_k = 20;
-  const auto report = tune(machine, store, std::vector{kReduce}, many, carry_on);
+  const auto report = tune(machine, store, std::vector{kReduce}, many, go_on);
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_GT(report->failed, 5);
   std::set<Verdict> seen;
@@ -478,7 +478,7 @@ TEST_F(TunerTest, faulty_candidates_are_kept_with_their_reason_and_never_win) {
 TEST_F(TunerTest, nothing_valid_is_an_error_of_its_own) {
   CountingMachine machine("crash=1,sequential=1");
   Store store(file(), Access::write);
-  const auto report = tune(machine, store, std::vector{kReduce}, options(), carry_on);
+  const auto report = tune(machine, store, std::vector{kReduce}, options(), go_on);
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().kind, ErrorKind::nothing_validated);
 }
@@ -487,7 +487,7 @@ TEST_F(TunerTest, a_lost_machine_ends_the_run_and_keeps_what_was_measured) {
   CountingMachine machine;
   machine.lost_after = 3;
   Store store(file(), Access::write);
-  const auto report = tune(machine, store, std::vector{kReduce}, options(), carry_on);
+  const auto report = tune(machine, store, std::vector{kReduce}, options(), go_on);
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().kind, ErrorKind::machine_unavailable);
   EXPECT_EQ(store.all_candidates().size(), 3U);
@@ -498,7 +498,7 @@ TEST_F(TunerTest, a_problem_without_memory_is_left_out_and_the_next_one_is_tuned
   machine.too_large = kReduce;
   Store store(file(), Access::write);
   const CapturedLog log;
-  const auto report = tune(machine, store, std::vector{kReduce, kGather}, options(), carry_on);
+  const auto report = tune(machine, store, std::vector{kReduce, kGather}, options(), go_on);
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->winners.size(), 1U);
   EXPECT_EQ(report->winners[0].candidate.problem, kGather);
@@ -511,7 +511,7 @@ TEST_F(TunerTest, a_spent_budget_stops_before_the_next_candidate) {
   Store store(file(), Access::write);
   TuneOptions none = options();
   none.budget = std::chrono::duration<double>(0);
-  const auto report = tune(machine, store, std::vector{kReduce}, none, carry_on);
+  const auto report = tune(machine, store, std::vector{kReduce}, none, go_on);
   ASSERT_TRUE(report);
   EXPECT_TRUE(report->stopped);
   EXPECT_EQ(machine.runs, 0);
@@ -534,7 +534,7 @@ TEST_F(TunerTest, more_ranks_than_gpus_are_refused_before_anything_is_written) {
   Store store(file(), Access::write);
   Problem problem = kReduce;
   problem.ranks = 16;
-  const auto report = tune(machine, store, std::vector{problem}, options(), carry_on);
+  const auto report = tune(machine, store, std::vector{problem}, options(), go_on);
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().kind, ErrorKind::bad_input);
   EXPECT_EQ(store.info().tuning_runs, 0);

@@ -11,8 +11,8 @@
 namespace overlaptune {
 namespace {
 
-const Problem kProblem{Op::gemm_all_reduce, 1024, 2048, 1024, Elements::bf16, 8};
-const Problem kOther{Op::all_gather_gemm, 1024, 2048, 1024, Elements::bf16, 8};
+const Problem kSmall{Op::gemm_all_reduce, 1024, 2048, 1024, Elements::bf16, 8};
+const Problem kOtherProblem{Op::all_gather_gemm, 1024, 2048, 1024, Elements::bf16, 8};
 
 struct TuningRunTest : testing::Test {
   TemporaryFolder folder{};
@@ -21,7 +21,7 @@ struct TuningRunTest : testing::Test {
 };
 
 TEST_F(TuningRunTest, the_last_run_is_continued_only_if_that_is_asked_for) {
-  const std::vector<Problem> problems{kProblem, kOther};
+  const std::vector<Problem> problems{kSmall, kOtherProblem};
   TuneOptions options;
   options.resume = true;
   const auto first = open_run(store, platform, problems, options);
@@ -41,7 +41,7 @@ TEST_F(TuningRunTest, the_last_run_is_continued_only_if_that_is_asked_for) {
 TEST_F(TuningRunTest, a_run_of_another_platform_is_not_continued) {
   TuneOptions options;
   options.resume = true;
-  const std::vector<Problem> problems{kProblem};
+  const std::vector<Problem> problems{kSmall};
   const auto first = open_run(store, platform, problems, options);
   const PlatformId other = store.add_platform({.name = "another", .gpu_count = 4});
   const auto second = open_run(store, other, problems, options);
@@ -50,7 +50,7 @@ TEST_F(TuningRunTest, a_run_of_another_platform_is_not_continued) {
 }
 
 TEST_F(TuningRunTest, whatever_changes_the_candidates_is_another_request) {
-  const std::vector<Problem> problems{kProblem, kOther};
+  const std::vector<Problem> problems{kSmall, kOtherProblem};
   std::set<std::string> requests{request_of(problems, {})};
   const std::vector<std::function<void(TuneOptions&)>> changes{
       [](TuneOptions& options) { ++options.top_k; },
@@ -65,8 +65,8 @@ TEST_F(TuningRunTest, whatever_changes_the_candidates_is_another_request) {
     change(options);
     EXPECT_TRUE(requests.insert(request_of(problems, options)).second);
   }
-  EXPECT_TRUE(requests.insert(request_of(std::vector{kProblem}, {})).second);
-  EXPECT_TRUE(requests.insert(request_of(std::vector{kProblem, kProblem}, {})).second);
+  EXPECT_TRUE(requests.insert(request_of(std::vector{kSmall}, {})).second);
+  EXPECT_TRUE(requests.insert(request_of(std::vector{kSmall, kSmall}, {})).second);
   TuneOptions options;
   options.budget = std::chrono::hours(1);
   options.resume = true;

@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 
 /// Products of an answer: their sizes, and how often a pass runs them.
-std::set<json> products(const Workload& work) {
+std::set<json> products_of(const Workload& work) {
   std::set<json> list;
   for (const LayerGemm& gemm : work.gemms) {
     list.insert(
@@ -45,7 +45,7 @@ Outcome outcome_of(const json& document) {
   if (!config) return {.words = config.error().message};
   auto work = workload(*config, {.tp = 2, .tokens = {64}, .parallelism = {Parallelism::sequence}});
   if (!work) return {.words = work.error().message};
-  Outcome outcome{.answered = true, .products = products(*work)};
+  Outcome outcome{.answered = true, .products = products_of(*work)};
   for (const std::string& note : work->notes) outcome.words += note + "\n";
   return outcome;
 }

@@ -15,15 +15,15 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const std::filesystem::path kRoot = OVERLAPTUNE_SOURCE_DIR;
+const std::filesystem::path kSources = OVERLAPTUNE_SOURCE_DIR;
 
 Weights weights_of_file(const std::string& file) {
-  return value_or_throw(weights_of(value_or_throw(read_model_config(kRoot / file))));
+  return value_or_throw(weights_of(value_or_throw(read_model_config(kSources / file))));
 }
 
 TEST(Weights, published_counts) {
   const auto models =
-      nlohmann::json::parse(std::ifstream(kRoot / "tests/data/models/weights.json"));
+      nlohmann::json::parse(std::ifstream(kSources / "tests/data/models/weights.json"));
   EXPECT_GE(models.size(), 20U);
   for (const auto& model : models) {
     const std::string name = model.at("name");

@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kSendLimit = 10s;
+constexpr auto kAgentSendLimit = 10s;
 
 class Agent {
  public:
@@ -71,7 +71,7 @@ class Agent {
 
   void say(const AgentReply& reply) {
     // If this fails, the next look at the connection shows that the controller is gone.
-    static_cast<void>(connection_.send(to_line(reply), Clock::now() + kSendLimit));
+    static_cast<void>(connection_.send(to_line(reply), Clock::now() + kAgentSendLimit));
   }
 
   void wait() const {
@@ -135,7 +135,7 @@ class AgentSlot : public WorkerSlot {
 
  private:
   void say(const AgentCommand& command) {
-    const auto sent = connection_.send(to_line(command), Clock::now() + kSendLimit);
+    const auto sent = connection_.send(to_line(command), Clock::now() + kAgentSendLimit);
     if (!sent && !lost_) lost_ = "its agent is gone: " + sent.error().message;
   }
 
@@ -229,7 +229,7 @@ int run_agent(const LaunchEnvironment& launch, const AgentOptions& options) {
   const AgentHello hello{
       .version = options.version, .rank = launch.rank, .size = launch.size, .host = host_name()};
   // A failure shows at the first look at the connection.
-  static_cast<void>(connection->send(to_line(AgentReply(hello)), Clock::now() + kSendLimit));
+  static_cast<void>(connection->send(to_line(AgentReply(hello)), Clock::now() + kAgentSendLimit));
   return Agent(std::move(*connection), {.program = options.worker,
                                         .host = launch.host,
                                         .port = launch.port,
@@ -307,7 +307,8 @@ Expected<std::vector<std::unique_ptr<WorkerSlot>>> meet_agents(Rendezvous& rende
 
 void dismiss_agents(int code) {
   for (Connection& agent : waiting_agents()) {
-    static_cast<void>(agent.send(to_line(AgentCommand(Done{code})), Clock::now() + kSendLimit));
+    static_cast<void>(
+        agent.send(to_line(AgentCommand(Done{code})), Clock::now() + kAgentSendLimit));
   }
   waiting_agents().clear();
 }

@@ -13,10 +13,6 @@
 namespace overlaptune::cuda {
 namespace {
 
-tl::unexpected<Error> unavailable(std::string message) {
-  return tl::make_unexpected(Error{ErrorKind::machine_unavailable, std::move(message)});
-}
-
 Expected<std::string> find_worker() {
   std::error_code failure;
   const auto named = environment().worker;

@@ -20,10 +20,6 @@ namespace {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-tl::unexpected<Error> unavailable(std::string message) {
-  return tl::make_unexpected(Error{ErrorKind::machine_unavailable, std::move(message)});
-}
-
 Expected<Addresses> resolve(const std::string& host, int port, int flags) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;

@@ -11,10 +11,6 @@
 namespace overlaptune::cuda {
 namespace {
 
-tl::unexpected<Error> unavailable(std::string message) {
-  return tl::make_unexpected(Error{ErrorKind::machine_unavailable, std::move(message)});
-}
-
 /// The values that follow from the secret and both random numbers.
 class Shared {
  public:

@@ -8,12 +8,10 @@
 #include <set>
 #include <utility>
 
+#include "core/base/index.hpp"
+
 namespace overlaptune {
 namespace {
-
-std::size_t index(int number) {
-  return static_cast<std::size_t>(number);
-}
 
 /// Groups as they are filled.
 class Bins {

@@ -7,7 +7,7 @@
 namespace overlaptune {
 namespace {
 
-constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max() / 2;
+constexpr std::int64_t kUnreachable = std::numeric_limits<std::int64_t>::max() / 2;
 
 /// One row of the table: `next[j]` is the fewest tokens that runs 0..j-1 add in one bucket more
 /// than `before` has, and `cut[j]` where the last bucket begins.
@@ -28,11 +28,11 @@ struct Row {
     if (low > high) return;
     const int middle = (low + high) / 2;
     const auto column = static_cast<std::size_t>(middle);
-    next[column] = kNever;
+    next[column] = kUnreachable;
     cut[column] = least;
     for (int i = least; i <= std::min(most, middle - 1); ++i) {
       const auto from = static_cast<std::size_t>(i);
-      if (before[from] == kNever) continue;
+      if (before[from] == kUnreachable) continue;
       const std::int64_t total = before[from] + added(from, column);
       if (total >= next[column]) continue;
       next[column] = total;
@@ -58,12 +58,12 @@ Buckets bucketed(std::span<const Run> runs, int most) {
     count[i + 1] = count[i] + there[i].count;
     tokens[i + 1] = tokens[i] + there[i].length * there[i].count;
   }
-  std::vector<std::int64_t> before(n + 1, kNever);
+  std::vector<std::int64_t> before(n + 1, kUnreachable);
   before[0] = 0;
-  std::vector<std::int64_t> next(n + 1, kNever);
+  std::vector<std::int64_t> next(n + 1, kUnreachable);
   std::vector<std::vector<int>> cuts(static_cast<std::size_t>(most), std::vector<int>(n + 1, 0));
   for (auto& cut : cuts) {
-    next[0] = kNever;
+    next[0] = kUnreachable;
     const Row row{there, count, tokens, before, next, cut};
     row.fill(1, static_cast<int>(n), 0, static_cast<int>(n) - 1);
     std::swap(before, next);

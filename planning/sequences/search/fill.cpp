@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/base/index.hpp"
 #include "planning/sequences/search/lower_bound.hpp"
 
 namespace overlaptune {
@@ -10,10 +11,6 @@ namespace {
 
 constexpr double kLittleMore = 1.25;  // area over the cheapest that joining a group may cost
 constexpr double kRounding = 1e-9;    // targets come from sums whose order differs
-
-std::size_t index(int number) {
-  return static_cast<std::size_t>(number);
-}
 
 }  // namespace
 

@@ -9,7 +9,6 @@ namespace overlaptune {
 namespace {
 
 constexpr int kBisections = 20;  // of bisection: to a millionth
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 std::int64_t tokens_of(const Runs& runs, std::span<const int> counts) {
   std::int64_t tokens = 0;
@@ -45,18 +44,19 @@ double least_work(double low, Possible possible) {
 }
 
 /// GPU time and tokens of sequences that may be divided.
-struct Share {
+struct AreaShare {
   double area_per_token = 0;
   std::int64_t tokens = 0;
 };
 
 /// The least GPU time of so many tokens.
-double least_area_of(std::vector<Share>& shares, std::int64_t tokens) {
+double least_area_of(std::vector<AreaShare>& shares, std::int64_t tokens) {
   if (tokens <= 0) return 0;
-  std::sort(shares.begin(), shares.end(),
-            [](const Share& a, const Share& b) { return a.area_per_token < b.area_per_token; });
+  std::sort(shares.begin(), shares.end(), [](const AreaShare& a, const AreaShare& b) {
+    return a.area_per_token < b.area_per_token;
+  });
   double area = 0;
-  for (const Share& share : shares) {
+  for (const AreaShare& share : shares) {
     if (tokens <= 0) break;
     area += share.area_per_token * static_cast<double>(std::min(tokens, share.tokens));
     tokens -= share.tokens;
@@ -114,7 +114,7 @@ class WithLevel {
   int level_;
   std::int64_t sharing_ = 0;
   double after_ = 0;
-  std::vector<Share> shares_{};
+  std::vector<AreaShare> shares_{};
 };
 
 }  // namespace

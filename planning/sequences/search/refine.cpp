@@ -13,14 +13,13 @@
 namespace overlaptune {
 namespace {
 
-constexpr int kPackBisections = 8;      // of bisection
+constexpr int kRepackBisections = 8;    // of bisection
 constexpr long kNodes = 2'000;          // of branch and bound, for a set that is tried
 constexpr long kMoreNodes = 50'000;     // for one that stays
 constexpr int kKicks = 200;             // random changes, each followed by local search
 constexpr std::size_t kMostSets = 700;  // that are solved before kicks end
 constexpr int kMovesOfKick = 3;
 constexpr double kBetter = 1 - 1e-6;
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// A set of sequences: bit i is sequence i, longest first.
 using Set = std::uint32_t;
@@ -90,7 +89,7 @@ class Refinement {
     if (added && set != 0) {
       const Counts counts = counts_of(set);
       for (int level = 0; level < runs_.rates().levels(); ++level) {
-        Filled packed = pack(runs_, counts, kPackBisections, level);
+        Filled packed = pack(runs_, counts, kRepackBisections, level);
         const bool better = at->second.groups.empty() || packed.time() < at->second.time();
         if (!packed.groups.empty() && better) at->second = std::move(packed);
       }

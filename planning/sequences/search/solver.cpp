@@ -28,7 +28,6 @@ constexpr double kNearBound = 1.005;     // no search for less
 constexpr std::size_t kMostTargets = 2;  // of the bucketed lengths that are tried on exact ones
 constexpr double kWorthTrying = 1.005;   // times the best plan, with rounded lengths
 constexpr double kGoodEnough = 1.04;     // times the bound
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 int sum_of(const Counts& counts) {
   return std::accumulate(counts.begin(), counts.end(), 0);

@@ -10,11 +10,10 @@
 namespace overlaptune {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr int kPackBisections = 5;  // of bisection for the last micro-batch
-constexpr int kCommonSteps = 8;     // of bisection for the common target
-constexpr double kMostSlack = 4;    // times the bound: where the memory is too fragmented, give up
-constexpr int kMostFills = 400;     // of micro-batches, while the targets of one start are varied
+constexpr int kLastPackBisections = 5;  // of bisection for the last micro-batch
+constexpr int kCommonSteps = 8;         // of bisection for the common target
+constexpr double kMostSlack = 4;  // times the bound: where the memory is too fragmented, give up
+constexpr int kMostFills = 400;   // of micro-batches, while the targets of one start are varied
 constexpr std::size_t kMostStarts = 2;  // whose targets are varied
 constexpr double kWorthVarying = 1.03;  // times the best start
 constexpr std::array kReaches{0.16, 0.04, 0.01};
@@ -72,7 +71,7 @@ class Search {
     const Counts& left = micro_batches_ == 1 ? runs_.counts() : fills_[micro_batches_ - 2].left;
     if (std::all_of(left.begin(), left.end(), [](int count) { return count == 0; })) return sum;
     if (most < kNever && sum + filler_.least_time(left) >= most) return kNever;
-    const Filled last = pack(runs_, left, kPackBisections, least_level_);
+    const Filled last = pack(runs_, left, kLastPackBisections, least_level_);
     return last.groups.empty() ? kNever : sum + last.time();
   }
 

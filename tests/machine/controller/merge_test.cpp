@@ -5,7 +5,7 @@
 namespace overlaptune::cuda {
 namespace {
 
-using Times = std::vector<Microseconds>;
+using RankTimes = std::vector<Microseconds>;
 
 Hello hello_of(const std::string& model, const std::string& bus) {
   return {.host = "h",
@@ -22,7 +22,7 @@ TEST(Merge, the_slowest_rank_of_each_repetition_counts) {
   const auto merged = merge(probe, {{.times = {us(1), us(9), us(2)}, .conditions = {1900, 600}},
                                     {.times = {us(3), us(1), us(2)}, .conditions = {1800, 500}}});
   ASSERT_TRUE(merged) << merged.error().message;
-  const Times slowest{us(3), us(9), us(2)};
+  const RankTimes slowest{us(3), us(9), us(2)};
   EXPECT_EQ(merged->time, summarize(slowest));
   EXPECT_FALSE(merged->collective_time);
   EXPECT_EQ(merged->conditions.sm_clock_mhz, 1800);
@@ -62,7 +62,7 @@ TEST(Merge, the_worst_verdict_counts_and_names_its_rank) {
   const auto merged = merge({{.configs = {valid, unsupported}}, {.configs = {valid, wrong}}}, 2);
   ASSERT_TRUE(merged) << merged.error().message;
   EXPECT_EQ((*merged)[0].verdict, Verdict::valid);
-  EXPECT_EQ((*merged)[0].rank_times, (std::vector<Times>{{us(1)}, {us(1)}}));
+  EXPECT_EQ((*merged)[0].rank_times, (std::vector<RankTimes>{{us(1)}, {us(1)}}));
   EXPECT_EQ((*merged)[1].verdict, Verdict::wrong);
   EXPECT_EQ((*merged)[1].reason, "rank 1: off by 2");
   EXPECT_TRUE((*merged)[1].rank_times.empty());
@@ -79,8 +79,8 @@ TEST(Merge, what_runs_alone_and_what_was_seen) {
                               .collective_alone = {us(3), us(1)}}},
                             1);
   ASSERT_TRUE(merged) << merged.error().message;
-  EXPECT_EQ(merged->front().gemm_alone, (Times{us(5), us(2)}));
-  EXPECT_EQ(merged->front().collective_alone, (Times{us(3), us(2)}));
+  EXPECT_EQ(merged->front().gemm_alone, (RankTimes{us(5), us(2)}));
+  EXPECT_EQ(merged->front().collective_alone, (RankTimes{us(3), us(2)}));
   EXPECT_EQ(merged->front().activities, (std::vector<Activity>{first, second}));
 }
 

@@ -10,16 +10,16 @@
 namespace overlaptune {
 namespace {
 
-constexpr Tile kTile{128, 256, 64, 4, 1};
-const Problem kProblem{.op = Op::gemm_reduce_scatter, .m = 8192, .n = 8192, .k = 3584, .ranks = 8};
+constexpr Tile kTileOfOne{128, 256, 64, 4, 1};
+const Problem kStored{.op = Op::gemm_reduce_scatter, .m = 8192, .n = 8192, .k = 3584, .ranks = 8};
 
-std::unique_ptr<Machine> machine() {
+std::unique_ptr<Machine> machine_with_peers() {
   return value_or_throw(open_machine("sim:h200-nvlink-x8", {.seed = 1}));
 }
 
 /// The problem in these groups of tiles, of which there are 2048.
 Signaled in_groups(std::vector<std::int64_t> groups, Transport transport = Transport::peer_access) {
-  return {.tile = kTile,
+  return {.tile = kTileOfOne,
           .swizzle = 1,
           .comm_ctas = 16,
           .transport = all_groups_by(transport),
@@ -27,8 +27,8 @@ Signaled in_groups(std::vector<std::int64_t> groups, Transport transport = Trans
           .wave_groups = std::move(groups)};
 }
 
-Timeline timeline(const Signaled& config, const Problem& problem = kProblem) {
-  const auto sim = machine();
+Timeline timeline(const Signaled& config, const Problem& problem = kStored) {
+  const auto sim = machine_with_peers();
   const RunResult result = test::run(*sim, problem, config, {.timeline = true});
   EXPECT_EQ(result.verdict, Verdict::valid) << result.reason;
   return result.timeline.value();
@@ -41,13 +41,13 @@ double busy(const Timeline& timeline) {
 }
 
 double probed(const Probe& probe) {
-  return value_or_throw(machine()->measure(probe)).time.median.count();
+  return value_or_throw(machine_with_peers()->measure(probe)).time.median.count();
 }
 
 TEST(PeerAccess, one_group_takes_what_an_exchange_was_probed_to_take) {
   const GroupTimes group = timeline(in_groups({2048})).groups.front();
   const double exchange = probed(CollectiveProbe{.collective = Collective::reduce_scatter,
-                                                 .bytes = collective_bytes(kProblem),
+                                                 .bytes = collective_bytes(kStored),
                                                  .ranks = 8,
                                                  .comm_ctas = 16,
                                                  .transport = Transport::peer_access});
@@ -83,7 +83,7 @@ TEST(PeerAccess, a_group_may_end_at_any_column_without_a_copy) {
 }
 
 TEST(PeerAccess, fewer_ranks_than_measured_take_less) {
-  const auto sim = machine();
+  const auto sim = machine_with_peers();
   const auto time = [&](int ranks) {
     const Problem tiny{.op = Op::gemm_all_reduce, .m = 128, .n = 256, .k = 64, .ranks = ranks};
     Signaled config = in_groups({1, 1, 1, 1});
@@ -115,12 +115,12 @@ TEST(PeerAccess, only_the_first_group_waits_for_the_stream) {
 TEST(PeerAccess, wins_where_it_won_on_the_gpus) {
   // docs/results, 8 GPUs: speedups of 1.05 to 1.55, all but two of 24 by peer access.
   for (const Op op : {Op::gemm_all_reduce, Op::gemm_reduce_scatter, Op::gemm_all_to_all}) {
-    Problem problem = kProblem;
+    Problem problem = kStored;
     problem.op = op;
-    Signaled config = test::signaled(problem, kTile, 1, 132, 8, 1);
+    Signaled config = test::signaled(problem, kTileOfOne, 1, 132, 8, 1);
     config.wait = Wait::kernel;
     config.transport = all_groups_by(Transport::peer_access);
-    const auto sim = machine();
+    const auto sim = machine_with_peers();
     const double by_peers = test::time_us(test::run(*sim, problem, config));
     const double sequential = test::time_us(test::run(*sim, problem, {}));
     config.transport = all_groups_by(Transport::ring);

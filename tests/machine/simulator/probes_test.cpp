@@ -8,18 +8,18 @@
 namespace overlaptune {
 namespace {
 
-constexpr Tile kTile{128, 256, 64, 4, 2};
+constexpr Tile kProbed{128, 256, 64, 4, 2};
 
-std::unique_ptr<Machine> machine(std::uint64_t seed = 0) {
+std::unique_ptr<Machine> probed_machine(std::uint64_t seed = 0) {
   return value_or_throw(open_machine("sim:h200-rings-x8", {.seed = seed}));
 }
 
-double median(const Probe& probe, std::uint64_t seed = 0) {
-  return value_or_throw(machine(seed)->measure(probe)).time.median.count();
+double median_of(const Probe& probe, std::uint64_t seed = 0) {
+  return value_or_throw(probed_machine(seed)->measure(probe)).time.median.count();
 }
 
 GemmProbe gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return {.m = m, .n = n, .k = k, .tile = kTile, .swizzle = 8};
+  return {.m = m, .n = n, .k = k, .tile = kProbed, .swizzle = 8};
 }
 
 TEST(SimProbes, every_kind_gives_ordered_quantiles) {
@@ -29,7 +29,7 @@ TEST(SimProbes, every_kind_gives_ordered_quantiles) {
       gemm(4096, 8192, 1024), collective, ConcurrentProbe{gemm(4096, 8192, 4096), collective},
       CopyProbe{.bytes = {1 << 20}, .ctas = 4}, LaunchProbe{LaunchCost::signal_trigger}};
   for (const Probe& probe : probes) {
-    const Measurement found = value_or_throw(machine()->measure(probe));
+    const Measurement found = value_or_throw(probed_machine()->measure(probe));
     EXPECT_EQ(to_string(found.probe), to_string(probe));
     EXPECT_GT(found.time.p10.count(), 0) << to_string(probe);
     EXPECT_LE(found.time.p10, found.time.median) << to_string(probe);
@@ -41,18 +41,18 @@ TEST(SimProbes, every_kind_gives_ordered_quantiles) {
 
 TEST(SimProbes, the_seed_alone_decides_the_noise) {
   const Probe probe = gemm(4096, 8192, 1024);
-  EXPECT_EQ(median(probe, 1), median(probe, 1));
-  EXPECT_NE(median(probe, 1), median(probe, 2));
-  EXPECT_NEAR(median(probe, 1) / median(probe, 2), 1, 0.02);
+  EXPECT_EQ(median_of(probe, 1), median_of(probe, 1));
+  EXPECT_NE(median_of(probe, 1), median_of(probe, 2));
+  EXPECT_NEAR(median_of(probe, 1) / median_of(probe, 2), 1, 0.02);
 }
 
 TEST(SimProbes, a_gemm_takes_longer_with_fewer_sms_or_more_work) {
   GemmProbe fewer = gemm(8192, 8192, 2048);
   fewer.sms = 66;
-  const double whole = median(gemm(8192, 8192, 2048));
-  EXPECT_GT(median(fewer), 1.6 * whole);
-  EXPECT_LT(median(fewer), 2.05 * whole);
-  EXPECT_NEAR(median(gemm(8192, 8192, 4096)) / whole, 2, 0.25);
+  const double whole = median_of(gemm(8192, 8192, 2048));
+  EXPECT_GT(median_of(fewer), 1.6 * whole);
+  EXPECT_LT(median_of(fewer), 2.05 * whole);
+  EXPECT_NEAR(median_of(gemm(8192, 8192, 4096)) / whole, 2, 0.25);
 }
 
 // Tile times are smooth enough to be learned from few probes: neighbours differ little.
@@ -62,30 +62,30 @@ TEST(SimProbes, neighbouring_tiles_take_similar_time_for_the_same_work) {
       // One tile per SM, so that no rounding to waves enters.
       const GemmProbe probe{
           .m = 128 * 11, .n = n * 12, .k = 8192, .tile = {128, n, 64, 4, 1}, .swizzle = 4};
-      return median(probe) / n;
+      return median_of(probe) / n;
     };
     EXPECT_NEAR(per_flop(block_n + 16) / per_flop(block_n), 1, 0.2) << block_n;
   }
 }
 
 TEST(SimProbes, a_second_wave_costs_a_whole_tile) {
-  const double one = median({gemm(128 * 66, 256 * 2, 8192)});
-  const double just_more = median({gemm(128 * 67, 256 * 2, 8192)});
+  const double one = median_of({gemm(128 * 66, 256 * 2, 8192)});
+  const double just_more = median_of({gemm(128 * 67, 256 * 2, 8192)});
   EXPECT_GT(just_more, 1.7 * one);
 }
 
 TEST(SimProbes, launch_costs_match_what_runs_pay) {
-  EXPECT_NEAR(median(LaunchProbe{LaunchCost::graph_replay}), 3.5, 0.2);
+  EXPECT_NEAR(median_of(LaunchProbe{LaunchCost::graph_replay}), 3.5, 0.2);
   // 10^6 bytes at the copy bandwidth of the profile.
-  EXPECT_NEAR(median(LaunchProbe{LaunchCost::reorder_per_mb}), 1e6 / 1.5e6, 0.02);
+  EXPECT_NEAR(median_of(LaunchProbe{LaunchCost::reorder_per_mb}), 1e6 / 1.5e6, 0.02);
   // The copy uses 8 SMs of 41 GB/s each.
-  EXPECT_NEAR(median(LaunchProbe{LaunchCost::reorder_on_few_sms_per_mb}), 1e6 / (8 * 41e3), 0.1);
+  EXPECT_NEAR(median_of(LaunchProbe{LaunchCost::reorder_on_few_sms_per_mb}), 1e6 / (8 * 41e3), 0.1);
 }
 
 TEST(SimProbes, copies_reach_the_measured_bandwidths) {
   const auto gb_per_s = [](const CopyProbe& probe) {
-    const double replay = median(LaunchProbe{LaunchCost::graph_replay});
-    return static_cast<double>(probe.bytes.count) / (median(probe) - replay) * 1e-3;
+    const double replay = median_of(LaunchProbe{LaunchCost::graph_replay});
+    return static_cast<double>(probe.bytes.count) / (median_of(probe) - replay) * 1e-3;
   };
   // Without the replay of the graph, which every time contains. The values are from
   // h200_peer_copy.csv.
@@ -96,14 +96,14 @@ TEST(SimProbes, copies_reach_the_measured_bandwidths) {
 }
 
 TEST(SimProbes, a_pair_of_gpus_copies_as_neighbours_do) {
-  const double neighbours = median(CopyProbe{.bytes = {256 << 20}});
-  EXPECT_NEAR(median(PeerProbe{{256 << 20}, 0, 7}) / neighbours, 1, 0.03);
-  EXPECT_NEAR(median(PeerProbe{{256 << 20}, 6, 1}) / neighbours, 1, 0.03);
+  const double neighbours = median_of(CopyProbe{.bytes = {256 << 20}});
+  EXPECT_NEAR(median_of(PeerProbe{{256 << 20}, 0, 7}) / neighbours, 1, 0.03);
+  EXPECT_NEAR(median_of(PeerProbe{{256 << 20}, 6, 1}) / neighbours, 1, 0.03);
 }
 
 TEST(SimProbes, what_cannot_be_done_is_bad_input_that_names_the_probe) {
   const auto refused = [](const Probe& probe, const std::string& part) {
-    const auto found = machine()->measure(probe);
+    const auto found = probed_machine()->measure(probe);
     ASSERT_FALSE(found) << to_string(probe);
     EXPECT_EQ(found.error().kind, ErrorKind::bad_input);
     EXPECT_EQ(found.error().message.find("probe "), 0U);

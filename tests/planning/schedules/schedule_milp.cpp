@@ -27,9 +27,9 @@ struct Terms {
   }
 };
 
-class Program {
+class ScheduleProgram {
  public:
-  Program(const TaskGraph& graph, int horizon) : graph_(graph), horizon_(horizon) {
+  ScheduleProgram(const TaskGraph& graph, int horizon) : graph_(graph), horizon_(horizon) {
     Cbc_setLogLevel(model_, 0);
     for (int i = 0; i < static_cast<int>(graph.tasks.size()); ++i) {
       const Task& task = graph.tasks[static_cast<std::size_t>(i)];
@@ -44,9 +44,9 @@ class Program {
       busy_.push_back(columns_++);
     }
   }
-  ~Program() { Cbc_deleteModel(model_); }
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
+  ~ScheduleProgram() { Cbc_deleteModel(model_); }
+  ScheduleProgram(const ScheduleProgram&) = delete;
+  ScheduleProgram& operator=(const ScheduleProgram&) = delete;
 
   std::optional<MilpResult> solve(double seconds) {
     for (int i = 0; i < static_cast<int>(graph_.tasks.size()); ++i) add_task(i);
@@ -128,7 +128,7 @@ class Program {
 }  // namespace
 
 std::optional<MilpResult> schedule_by_milp(const TaskGraph& graph, int horizon, double seconds) {
-  return Program(graph, horizon).solve(seconds);
+  return ScheduleProgram(graph, horizon).solve(seconds);
 }
 
 }  // namespace overlaptune

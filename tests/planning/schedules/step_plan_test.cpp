@@ -16,11 +16,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
-Task compute(const char* name, double us, std::vector<int> after = {}) {
+Task compute_task(const char* name, double us, std::vector<int> after = {}) {
   return {.name = name, .kind = name, .us = us, .after = std::move(after)};
 }
 
-Task links(const char* name, const char* traffic, double us, std::vector<int> after = {}) {
+Task links_task(const char* name, const char* traffic, double us, std::vector<int> after = {}) {
   return {.name = name,
           .kind = name,
           .traffic = traffic,
@@ -32,9 +32,10 @@ Task links(const char* name, const char* traffic, double us, std::vector<int> af
 TEST(StepPlan, traffic_is_exposed_where_nothing_computes) {
   // compute  |a   |b  |        |c    |
   // links    |gather     |sum  |
-  const TaskGraph graph{{compute("a", 4), compute("b", 3, {0}), links("gather", "gathers", 10),
-                         links("sum", "sums", 5, {2}), compute("c", 6, {3})},
-                        {}};
+  const TaskGraph graph{
+      {compute_task("a", 4), compute_task("b", 3, {0}), links_task("gather", "gathers", 10),
+       links_task("sum", "sums", 5, {2}), compute_task("c", 6, {3})},
+      {}};
   const StepPlan plan = plan_graph(graph);
   EXPECT_DOUBLE_EQ(plan.scheduled_us, 21);
   EXPECT_THAT(plan.exposed_us, ElementsAre(Pair("gathers", 3.0), Pair("sums", 5.0)));
@@ -46,8 +47,8 @@ TEST(StepPlan, traffic_is_exposed_where_nothing_computes) {
 TEST(StepPlan, exposed_times_of_one_kind_of_traffic_add_up) {
   // compute  |a |           |b      |
   // links    |first   |     |second    |
-  const TaskGraph graph{{compute("a", 2), links("first", "sums", 6), compute("b", 5, {1}),
-                         links("second", "sums", 9, {1})},
+  const TaskGraph graph{{compute_task("a", 2), links_task("first", "sums", 6),
+                         compute_task("b", 5, {1}), links_task("second", "sums", 9, {1})},
                         {}};
   const StepPlan plan = plan_graph(graph);
   EXPECT_DOUBLE_EQ(plan.scheduled_us, 15);
@@ -56,7 +57,7 @@ TEST(StepPlan, exposed_times_of_one_kind_of_traffic_add_up) {
 
 TEST(StepPlan, of_a_fused_pair_what_its_product_does_not_hide_is_exposed) {
   for (const double us : {5.0, 6.0, 4.0}) {
-    const TaskGraph graph{{compute("product", 5), links("sum", "sums", 3, {0})},
+    const TaskGraph graph{{compute_task("product", 5), links_task("sum", "sums", 3, {0})},
                           {{.compute = 0, .links = 1, .kind = "product + sum", .us = us}}};
     const StepPlan plan = plan_graph(graph);
     EXPECT_DOUBLE_EQ(plan.scheduled_us, us);
@@ -70,9 +71,9 @@ TEST(StepPlan, of_a_fused_pair_what_its_product_does_not_hide_is_exposed) {
 
 TEST(StepPlan, traffic_beside_a_fused_pair_cannot_run) {
   // Both resources are taken for 6 us, then the links alone for 4.
-  const TaskGraph graph{
-      {compute("product", 5), links("sum", "sums", 5, {0}), links("gather", "gathers", 4, {1})},
-      {{.compute = 0, .links = 1, .kind = "product + sum", .us = 6}}};
+  const TaskGraph graph{{compute_task("product", 5), links_task("sum", "sums", 5, {0}),
+                         links_task("gather", "gathers", 4, {1})},
+                        {{.compute = 0, .links = 1, .kind = "product + sum", .us = 6}}};
   const StepPlan plan = plan_graph(graph);
   EXPECT_DOUBLE_EQ(plan.scheduled_us, 10);
   EXPECT_THAT(plan.exposed_us, ElementsAre(Pair("gathers", 4.0), Pair("sums", 1.0)));
@@ -80,18 +81,19 @@ TEST(StepPlan, traffic_beside_a_fused_pair_cannot_run) {
 
 TEST(StepPlan, the_fusions_that_save_most_count_where_two_need_one_task) {
   // The product may be fused with either collective: that saves 2 or 3.
-  const TaskGraph graph{
-      {links("gather", "gathers", 4), compute("product", 5, {0}), links("sum", "sums", 6, {1})},
-      {{.compute = 1, .links = 0, .kind = "gather + product", .us = 7},
-       {.compute = 1, .links = 2, .kind = "product + sum", .us = 8}}};
+  const TaskGraph graph{{links_task("gather", "gathers", 4), compute_task("product", 5, {0}),
+                         links_task("sum", "sums", 6, {1})},
+                        {{.compute = 1, .links = 0, .kind = "gather + product", .us = 7},
+                         {.compute = 1, .links = 2, .kind = "product + sum", .us = 8}}};
   EXPECT_DOUBLE_EQ(plan_graph(graph).operations_us, 12);
   // Each task at its fastest: compute 5, links 4 + 6.
   EXPECT_DOUBLE_EQ(plan_graph(graph).ideal_us, 10);
 }
 
 TEST(StepPlan, a_fusion_may_be_faster_than_its_parts) {
-  const TaskGraph graph{{compute("product", 5), links("sum", "sums", 6, {0}), compute("other", 2)},
-                        {{.compute = 0, .links = 1, .kind = "product + sum", .us = 4}}};
+  const TaskGraph graph{
+      {compute_task("product", 5), links_task("sum", "sums", 6, {0}), compute_task("other", 2)},
+      {{.compute = 0, .links = 1, .kind = "product + sum", .us = 4}}};
   const StepPlan plan = plan_graph(graph);
   EXPECT_DOUBLE_EQ(plan.ideal_us, 4 + 2);  // compute: 4 of the fused pair, 2 of the other task
   EXPECT_DOUBLE_EQ(plan.operations_us, 6);
@@ -99,9 +101,10 @@ TEST(StepPlan, a_fusion_may_be_faster_than_its_parts) {
 }
 
 TEST(StepPlan, a_phase_ends_with_its_last_task) {
-  TaskGraph graph{{compute("a", 4), links("sum", "sums", 3, {0}), compute("b", 6, {0}),
-                   compute("c", 5, {1, 2}), compute("d", 2, {3})},
-                  {}};
+  TaskGraph graph{
+      {compute_task("a", 4), links_task("sum", "sums", 3, {0}), compute_task("b", 6, {0}),
+       compute_task("c", 5, {1, 2}), compute_task("d", 2, {3})},
+      {}};
   graph.tasks[2].phase = Phase::backward;
   graph.tasks[3].phase = Phase::backward;
   graph.tasks[4].phase = Phase::update;
@@ -120,7 +123,7 @@ TEST(StepPlan, a_phase_ends_with_its_last_task) {
 }
 
 TEST(StepPlan, a_phase_without_tasks_is_left_out) {
-  const StepPlan plan = plan_graph({{compute("a", 4)}, {}});
+  const StepPlan plan = plan_graph({{compute_task("a", 4)}, {}});
   ASSERT_EQ(plan.phases.size(), 1U);
   EXPECT_EQ(plan.phases.front().phase, Phase::forward);
 }

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-Coefficients plain_costs() {
+Coefficients linear_costs() {
   Coefficients costs;
   costs.linear_us = 1;
   costs.bytes_of_token = 1;
@@ -30,10 +30,10 @@ class LeastFinish : public testing::Test {
     const Rates rates(costs_, {gpus, gpus, 100}, limits);
     return least_finish(Runs(rates, runs_of(lengths)), micro_batches, narrow);
   }
-  const Coefficients costs_ = plain_costs();
+  const Coefficients costs_ = linear_costs();
 };
 
-std::vector<std::int64_t> tokens(const Filled& filled) {
+std::vector<std::int64_t> tokens_of(const Filled& filled) {
   std::vector<std::int64_t> list;
   for (const OpenGroup& group : filled.groups) list.push_back(group.tokens);
   return list;
@@ -43,22 +43,22 @@ TEST_F(LeastFinish, a_sequence_goes_where_it_ends_soonest) {
   // 30 beside 60 and 50 in the second micro-batch; then 20 joins 30.
   const auto made = plan({60, 50, 30, 20}, 2, 2);
   ASSERT_EQ(made.size(), 2U);
-  EXPECT_THAT(tokens(made[0]), ElementsAre(60, 50));
-  EXPECT_THAT(tokens(made[1]), ElementsAre(30, 20));
+  EXPECT_THAT(tokens_of(made[0]), ElementsAre(60, 50));
+  EXPECT_THAT(tokens_of(made[1]), ElementsAre(30, 20));
   EXPECT_DOUBLE_EQ(made[1].time(), 40);
-  EXPECT_THAT(tokens(plan({60, 50, 30, 20}, 2, 1).at(0)), ElementsAre(80, 80));
+  EXPECT_THAT(tokens_of(plan({60, 50, 30, 20}, 2, 1).at(0)), ElementsAre(80, 80));
 }
 
 /// 50 and 40 take less time than 70, but more memory: 30 goes beside 70, and 10 beside 50 and 40.
 TEST_F(LeastFinish, a_group_without_room_takes_a_shorter_sequence_later) {
-  Coefficients squares = plain_costs();
+  Coefficients squares = linear_costs();
   squares.linear_us = 0;
   squares.quadratic_us = 1;
   const Rates rates(squares, {2, 2, 100});
   const auto made =
       least_finish(Runs(rates, runs_of(std::vector<std::int64_t>{70, 50, 40, 30, 10})), 1, true);
   ASSERT_EQ(made.size(), 1U);
-  EXPECT_THAT(tokens(made[0]), ElementsAre(100, 100));
+  EXPECT_THAT(tokens_of(made[0]), ElementsAre(100, 100));
   EXPECT_DOUBLE_EQ(made[0].time(), 10 + 70 * 70 + 30 * 30);
 }
 

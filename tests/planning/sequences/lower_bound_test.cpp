@@ -10,10 +10,10 @@
 namespace overlaptune {
 namespace {
 
-using Lengths = std::vector<std::int64_t>;
+using SequenceLengths = std::vector<std::int64_t>;
 
 /// A microsecond and a byte for each token, ten microseconds for a group of any degree.
-Coefficients plain_costs() {
+Coefficients costs_of_bound() {
   Coefficients costs;
   costs.linear_us = 1;
   costs.bytes_of_token = 1;
@@ -26,15 +26,15 @@ void expect_bound(double bound, double expected) {
   EXPECT_NEAR(bound, expected, 2e-6 * expected);
 }
 
-int fewest(const Gpus& gpus, const Limits& limits, const Lengths& lengths) {
-  const Coefficients costs = plain_costs();
+int fewest(const Gpus& gpus, const Limits& limits, const SequenceLengths& lengths) {
+  const Coefficients costs = costs_of_bound();
   const Rates rates(costs, gpus, limits);
   const Runs runs(rates, runs_of(lengths));
   return fewest_micro_batches(runs, runs.counts());
 }
 
 double batch_bound(const Costs& costs, const Gpus& gpus, const Limits& limits,
-                   const Lengths& lengths) {
+                   const SequenceLengths& lengths) {
   const Rates rates(costs, gpus, limits);
   return batch_lower_bound(Runs(rates, runs_of(lengths)));
 }
@@ -55,10 +55,10 @@ TEST(LowerBound, the_fewest_micro_batches_have_groups_for_all_sequences) {
 }
 
 TEST(LowerBound, sequences_count_with_the_cheapest_degree_on_which_they_end_in_time) {
-  Coefficients costs = plain_costs();
+  Coefficients costs = costs_of_bound();
   costs.degrees = {{1, 0, 10}, {2, 0.25, 5}};
   const Rates rates(costs, {2, 2, 1000});
-  const Runs runs(rates, runs_of(Lengths{60, 10}));
+  const Runs runs(rates, runs_of(SequenceLengths{60, 10}));
   // Two GPUs run 60 tokens in 30 + 15 us, which is 90 us of GPU time; one GPU in 60 us.
   // In 50 us: 90 us and the 10 us of the other one, on two GPUs.
   expect_bound(lower_bound(runs, Counts{1, 1}, 1), 5 + 50);
@@ -69,8 +69,8 @@ TEST(LowerBound, sequences_count_with_the_cheapest_degree_on_which_they_end_in_t
 }
 
 TEST(LowerBound, a_batch_has_whole_multiples_of_micro_batches) {
-  const Coefficients costs = plain_costs();
-  const Lengths lengths{20, 20, 20, 20, 20};  // one to a micro-batch
+  const Coefficients costs = costs_of_bound();
+  const SequenceLengths lengths{20, 20, 20, 20, 20};  // one to a micro-batch
   expect_bound(batch_bound(costs, {1, 1, 20}, {}, lengths), 100 + 5 * 10);
   expect_bound(batch_bound(costs, {1, 1, 20}, {.micro_batches = 4}, lengths), 100 + 8 * 10);
   expect_bound(batch_bound(costs, {1, 1, 20}, {.micro_batches = 5}, lengths), 100 + 5 * 10);
@@ -78,7 +78,7 @@ TEST(LowerBound, a_batch_has_whole_multiples_of_micro_batches) {
 }
 
 TEST(LowerBound, tokens_that_memory_does_not_hold_run_after_the_longest_sequence) {
-  Coefficients costs = plain_costs();
+  Coefficients costs = costs_of_bound();
   costs.linear_us = 0;
   costs.quadratic_us = 0.01;
   // 100, 16 and 4 us. Of 300 tokens 200 run beside the longest. The others are at least the 40 of
@@ -93,7 +93,7 @@ TEST(LowerBound, tokens_that_share_the_longest_sequences_group_pay_for_its_degre
   Coefficients costs;
   costs.quadratic_us = 0.1;
   costs.bytes_of_token = 1;
-  const Lengths lengths{150, 50, 50, 50, 50, 50};  // they fill the memory of four GPUs
+  const SequenceLengths lengths{150, 50, 50, 50, 50, 50};  // they fill the memory of four GPUs
   // On two GPUs the longest takes 2250 / 2 = 1125 us, on four 2250 / 4 + 75 = 637.5 us. The others
   // fit nowhere but beside it, where each takes 250 / 4 + 25 us.
   costs.degrees = {{1, 0, 200}, {2, 0, 200}, {4, 0.5, 200}};
@@ -104,7 +104,7 @@ TEST(LowerBound, tokens_that_share_the_longest_sequences_group_pay_for_its_degre
   // Others of 25 tokens take 62.5 us on one GPU. Two micro-batches hold 650 tokens: 400 in the
   // second one and 250 in the group of the longest, so 100 of the others pay 2 us more for each
   // token.
-  Lengths many(20, 25);
+  SequenceLengths many(20, 25);
   many.push_back(150);
   costs.degrees = {{1, 0, 200}, {2, 0, 200}, {4, 0.5, 200}};
   expect_bound(batch_bound(costs, {4, 4, 100}, {}, many),
@@ -112,7 +112,7 @@ TEST(LowerBound, tokens_that_share_the_longest_sequences_group_pay_for_its_degre
 }
 
 TEST(LowerBound, one_token_without_room_is_a_reason_for_another_micro_batch) {
-  Coefficients costs = plain_costs();
+  Coefficients costs = costs_of_bound();
   costs.degrees = {{1, 0, 0.25}, {2, 1, 0.25}};
   // Four tokens take 2 + 4 us on two GPUs. The fifth runs beside them at 3 us of GPU time, or at 1
   // us in a micro-batch of its own.

@@ -13,7 +13,7 @@ namespace overlaptune {
 namespace {
 
 /// A microsecond for each token, ten for a group, 100 tokens a GPU.
-Coefficients plain_costs() {
+Coefficients costs_of_targets() {
   Coefficients costs;
   costs.linear_us = 1;
   costs.bytes_of_token = 1;
@@ -22,7 +22,7 @@ Coefficients plain_costs() {
 }
 
 TEST(Targets, of_two_micro_batches_by_hand) {
-  const Coefficients costs = plain_costs();
+  const Coefficients costs = costs_of_targets();
   const Rates rates(costs, {2, 2, 100});
   const Runs runs(rates, runs_of(std::vector<std::int64_t>{100, 90, 10, 9}));
   // With 110 us, the first one takes 100 beside 90 and 10. It leaves 9, which take 4.5 us on two
@@ -34,7 +34,7 @@ TEST(Targets, of_two_micro_batches_by_hand) {
 
 /// The search begins with targets that are all alike but the first one.
 TEST(Targets, are_varied_one_by_one) {
-  const Coefficients costs = plain_costs();
+  const Coefficients costs = costs_of_targets();
   const Rates rates(costs, {4, 4, 100});
   std::mt19937 random(3);
   int varied = 0;

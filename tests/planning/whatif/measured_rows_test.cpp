@@ -14,40 +14,42 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::vector<MeasuredRow> rows(const std::string& text, Operation asked = Operation::all_reduce) {
+std::vector<MeasuredRow> rows_of(const std::string& text, Operation asked = Operation::all_reduce) {
   return value_or_throw(parse_rows(text, "f", asked));
 }
 
-std::string error(const std::string& text) {
+std::string error_of_rows(const std::string& text) {
   const auto parsed = parse_rows(text, "f", Operation::all_reduce);
   return parsed ? "none" : parsed.error().message;
 }
 
 TEST(MeasuredRows, csv_with_columns_in_any_order) {
-  EXPECT_THAT(rows("# source\ngpus,link,op,bytes,time_us\r\n8,x,all_reduce,1024,20.5\r\n"
-                   "4,x,send,1e6,7\n"),
+  EXPECT_THAT(rows_of("# source\ngpus,link,op,bytes,time_us\r\n8,x,all_reduce,1024,20.5\r\n"
+                      "4,x,send,1e6,7\n"),
               ElementsAre(MeasuredRow{Operation::all_reduce, 8, 1024, 20.5},
                           MeasuredRow{Operation::send, 4, 1e6, 7}));
 }
 
 TEST(MeasuredRows, bad_csv_is_named) {
   const std::string head = "op,gpus,bytes,us\n";
-  EXPECT_THAT(error(""), HasSubstr("f: no measured rows"));
-  EXPECT_THAT(error(head), HasSubstr("f: no measured rows"));
-  EXPECT_THAT(error("a,b\n1,2\n"), HasSubstr("line 1: 'a': expected a header"));
-  EXPECT_THAT(error(head + "broadcast,8,1024,5\n"),
+  EXPECT_THAT(error_of_rows(""), HasSubstr("f: no measured rows"));
+  EXPECT_THAT(error_of_rows(head), HasSubstr("f: no measured rows"));
+  EXPECT_THAT(error_of_rows("a,b\n1,2\n"), HasSubstr("line 1: 'a': expected a header"));
+  EXPECT_THAT(error_of_rows(head + "broadcast,8,1024,5\n"),
               HasSubstr("line 2: op 'broadcast': expected one of all_reduce"));
-  EXPECT_THAT(error(head + "all_reduce,1,1024,5\n"), HasSubstr("line 2: gpus = '1'"));
-  EXPECT_THAT(error(head + "all_reduce,2.5,1024,5\n"), HasSubstr("line 2: gpus = '2.5'"));
-  EXPECT_THAT(error(head + "all_reduce,8,0,5\n"), HasSubstr("line 2: bytes = '0'"));
+  EXPECT_THAT(error_of_rows(head + "all_reduce,1,1024,5\n"), HasSubstr("line 2: gpus = '1'"));
+  EXPECT_THAT(error_of_rows(head + "all_reduce,2.5,1024,5\n"), HasSubstr("line 2: gpus = '2.5'"));
+  EXPECT_THAT(error_of_rows(head + "all_reduce,8,0,5\n"), HasSubstr("line 2: bytes = '0'"));
   for (const char* us : {"0", "-3", "nan", "inf", "", "5us"}) {
-    EXPECT_THAT(error(head + "all_reduce,8,1024," + us + "\n"), HasSubstr("line 2: us = "));
+    EXPECT_THAT(error_of_rows(head + "all_reduce,8,1024," + us + "\n"), HasSubstr("line 2: us = "));
   }
-  EXPECT_THAT(error(head + "all_reduce,8,1024\n"), HasSubstr("line 2: 3 columns: expected 4"));
+  EXPECT_THAT(error_of_rows(head + "all_reduce,8,1024\n"),
+              HasSubstr("line 2: 3 columns: expected 4"));
   EXPECT_THAT(
-      error(head + "all_reduce,8,2048,9\nall_reduce,8,1024,5\n"),
+      error_of_rows(head + "all_reduce,8,2048,9\nall_reduce,8,1024,5\n"),
       HasSubstr("line 3: 1024 bytes of all_reduce on 8 GPUs after 2048: expected ascending"));
-  EXPECT_THAT(error(head + "all_reduce,8,1024,9\nall_reduce,8,1024,5\n"), HasSubstr("each once"));
+  EXPECT_THAT(error_of_rows(head + "all_reduce,8,1024,9\nall_reduce,8,1024,5\n"),
+              HasSubstr("each once"));
 }
 
 const char* const kNow = R"(# nccl-tests version 2.17.6
@@ -69,8 +71,8 @@ host:1:1 [0] NCCL INFO all_gather: some log
 )";
 
 TEST(NcclTests, the_out_of_place_times_with_op_and_gpus) {
-  EXPECT_THAT(rows(kNow), ElementsAre(MeasuredRow{Operation::all_gather, 2, 4096, 11.13},
-                                      MeasuredRow{Operation::all_gather, 2, 8192, 12.00}));
+  EXPECT_THAT(rows_of(kNow), ElementsAre(MeasuredRow{Operation::all_gather, 2, 4096, 11.13},
+                                         MeasuredRow{Operation::all_gather, 2, 8192, 12.00}));
 }
 
 /// Without the column `root`; one process with 8 GPUs; the program is not named.
@@ -83,7 +85,7 @@ TEST(NcclTests, an_older_form) {
       "     1048576        262144   float     sum    40.1    1.22    1.22  0e+00    11.85    1.38  "
       "  "
       "1.38  0e+00\n";
-  EXPECT_THAT(rows(old, Operation::reduce_scatter),
+  EXPECT_THAT(rows_of(old, Operation::reduce_scatter),
               ElementsAre(MeasuredRow{Operation::reduce_scatter, 8, 1048576, 40.1}));
 }
 
@@ -91,7 +93,7 @@ TEST(NcclTests, lines_that_mpirun_tagged) {
   std::string tagged;
   std::istringstream lines{std::string(kNow)};
   for (std::string line; std::getline(lines, line);) tagged += "[1,0]<stdout>:" + line + "\n";
-  EXPECT_EQ(rows(tagged), rows(kNow));
+  EXPECT_EQ(rows_of(tagged), rows_of(kNow));
 }
 
 std::string file(const std::string& name) {
@@ -115,29 +117,31 @@ std::string rank(int number, int group = 0) {
 constexpr const char* kRow = " 1048576 262144 float sum -1 50 20.97 20.97 0 50 20.97 20.97 0\n";
 
 TEST(NcclTests, a_list_of_ranks_with_gaps_or_repeats_is_refused) {
-  EXPECT_THAT(error(file("nccl-tests-elided72.txt")),
+  EXPECT_THAT(error_of_rows(file("nccl-tests-elided72.txt")),
               AllOf(HasSubstr("line 13: "), HasSubstr("the list of ranks has 4 of 72")));
-  EXPECT_THAT(error(log_of(rank(0) + rank(1) + "# ...\n", kRow)), HasSubstr("shortened"));
-  EXPECT_THAT(error(log_of(rank(0) + rank(1) + rank(1), kRow)),
+  EXPECT_THAT(error_of_rows(log_of(rank(0) + rank(1) + "# ...\n", kRow)), HasSubstr("shortened"));
+  EXPECT_THAT(error_of_rows(log_of(rank(0) + rank(1) + rank(1), kRow)),
               AllOf(HasSubstr("line 4: "), HasSubstr("rank 1 is listed twice")));
-  EXPECT_THAT(error("# nThread 1 nGpus 8\n" + rank(0) + rank(1) + kRow),
+  EXPECT_THAT(error_of_rows("# nThread 1 nGpus 8\n" + rank(0) + rank(1) + kRow),
               HasSubstr("has 2, processes have 8 each"));
-  EXPECT_EQ(rows(log_of(rank(0) + rank(1) + rank(2, 1) + rank(3, 1), kRow)).front().gpus, 2);
+  EXPECT_EQ(rows_of(log_of(rank(0) + rank(1) + rank(2, 1) + rank(3, 1), kRow)).front().gpus, 2);
 }
 
 TEST(NcclTests, wrong_results_are_refused) {
-  EXPECT_THAT(error(file("nccl-tests-wrong.txt")),
+  EXPECT_THAT(error_of_rows(file("nccl-tests-wrong.txt")),
               AllOf(HasSubstr("line 16: "), HasSubstr("#wrong is 524288")));
-  EXPECT_THAT(error(log_of(rank(0) + rank(1), kRow, "# Out of bounds values : 12 FAILED\n")),
-              AllOf(HasSubstr("line 6: "), HasSubstr("FAILED")));
-  EXPECT_THAT(error(log_of(rank(0) + rank(1), " 1024 256 float sum -1 50 1 1 0 50 1 1 3\n")),
-              HasSubstr("#wrong is 3"));
+  EXPECT_THAT(
+      error_of_rows(log_of(rank(0) + rank(1), kRow, "# Out of bounds values : 12 FAILED\n")),
+      AllOf(HasSubstr("line 6: "), HasSubstr("FAILED")));
+  EXPECT_THAT(
+      error_of_rows(log_of(rank(0) + rank(1), " 1024 256 float sum -1 50 1 1 0 50 1 1 3\n")),
+      HasSubstr("#wrong is 3"));
 }
 
 TEST(NcclTests, counts_of_gpus_that_cannot_be_are_refused) {
   for (const char* counts : {"nThread 1e300 nGpus 8", "nThread 1 nGpus x", "nThread -1 nGpus 8",
                              "nThread 3 nGpus 1431655768", "nThread 65536 nGpus 65536"}) {
-    EXPECT_THAT(error(std::string("# ") + counts + "\n" + kRow),
+    EXPECT_THAT(error_of_rows(std::string("# ") + counts + "\n" + kRow),
                 AllOf(HasSubstr("f: line 1: n"), HasSubstr("expected a")))
         << counts;
   }
@@ -150,12 +154,12 @@ TEST(NcclTests, prefixes_of_launchers_are_passed_over) {
     std::string prefixed;
     std::istringstream lines(plain);
     for (std::string line; std::getline(lines, line);) prefixed += prefix + line + "\n";
-    EXPECT_EQ(rows(prefixed), rows(plain)) << prefix;
+    EXPECT_EQ(rows_of(prefixed), rows_of(plain)) << prefix;
   }
 }
 
 TEST(NcclTests, a_program_of_another_operation_is_refused) {
-  EXPECT_THAT(error("+ ./build/broadcast_perf -g 8\n" + log_of(rank(0) + rank(1), kRow)),
+  EXPECT_THAT(error_of_rows("+ ./build/broadcast_perf -g 8\n" + log_of(rank(0) + rank(1), kRow)),
               HasSubstr("broadcast_perf: expected a test of all_reduce"));
 }
 
@@ -168,28 +172,30 @@ TEST(NcclTests, their_json) {
       "out_of_place": {"time": 20.5, "alg_bw": 0.05, "bus_bw": 0.02, "nwrong": )") +
            wrong + R"(}, "in_place": {"time": 19.0}}], "out_of_bounds": {"count": 0}})";
   };
-  EXPECT_THAT(rows(document("0.0")),
+  EXPECT_THAT(rows_of(document("0.0")),
               ElementsAre(MeasuredRow{Operation::all_gather, 2, 1024, 20.5}));
-  EXPECT_THAT(error(document("2.0")), HasSubstr("results[0].out_of_place.nwrong: expected 0"));
+  EXPECT_THAT(error_of_rows(document("2.0")),
+              HasSubstr("results[0].out_of_place.nwrong: expected 0"));
 }
 
 TEST(RcclTests, their_csv_and_json) {
-  const auto csv = rows(file("calibrate-rccl-tests.csv"));
+  const auto csv = rows_of(file("calibrate-rccl-tests.csv"));
   ASSERT_EQ(csv.size(), 11U);
   EXPECT_EQ(csv.back(), (MeasuredRow{Operation::all_reduce, 8, 1073741824, 5239.578311111111}));
   const std::string begin = R"([{"numCycle":0, "name":"AllReduce", "nodes":1, "ranks":4,
       "ranksPerNode":4, "gpusPerRank":2, "size":1024, "type":"float", "redop":"sum", )";
-  EXPECT_THAT(rows(begin + R"("inPlace":0, "time":9.5, "algBw":1, "busBw":1, "wrong":"0"}])"),
+  EXPECT_THAT(rows_of(begin + R"("inPlace":0, "time":9.5, "algBw":1, "busBw":1, "wrong":"0"}])"),
               ElementsAre(MeasuredRow{Operation::all_reduce, 8, 1024, 9.5}));
-  EXPECT_THAT(error(begin + R"("inPlace":0, "time":9.5, "algBw":1, "busBw":1, "wrong":"7"}])"),
-              HasSubstr("f: [0]: #wrong is 7"));
+  EXPECT_THAT(
+      error_of_rows(begin + R"("inPlace":0, "time":9.5, "algBw":1, "busBw":1, "wrong":"7"}])"),
+      HasSubstr("f: [0]: #wrong is 7"));
 }
 
 TEST(MeasuredRows, quoted_csv_and_sizes_with_units) {
-  const auto quoted = rows(file("calibrate-quoted.csv"));
+  const auto quoted = rows_of(file("calibrate-quoted.csv"));
   ASSERT_EQ(quoted.size(), 11U);
   EXPECT_EQ(quoted.back(), (MeasuredRow{Operation::all_reduce, 8, 1073741824, 5239.58}));
-  EXPECT_THAT(rows("op,gpus,bytes,us\nsend,2,1GB,9\nsend,2,1GiB,10\n"),
+  EXPECT_THAT(rows_of("op,gpus,bytes,us\nsend,2,1GB,9\nsend,2,1GiB,10\n"),
               ElementsAre(MeasuredRow{Operation::send, 2, 1e9, 9},
                           MeasuredRow{Operation::send, 2, 1073741824, 10}));
 }
@@ -199,14 +205,14 @@ TEST(MeasuredRows, doubts_name_the_row) {
   const Cluster cluster{
       .name = "c",
       .levels = {{.name = "l", .kind = LevelKind::switched, .sizes = {8}, .gb_per_s = 100}}};
-  EXPECT_THAT(doubts(cluster, rows("op,gpus,bytes,us\nall_reduce,8,1073741824,1\n")),
+  EXPECT_THAT(doubts(cluster, rows_of("op,gpus,bytes,us\nall_reduce,8,1073741824,1\n")),
               ElementsAre(AllOf(HasSubstr("f: line 2: "), HasSubstr("more than the links of c"),
                                 HasSubstr("18790"))));
-  EXPECT_THAT(doubts(cluster, rows("op,gpus,bytes,us\nall_reduce,8,1073741824,18800\n")),
+  EXPECT_THAT(doubts(cluster, rows_of("op,gpus,bytes,us\nall_reduce,8,1073741824,18800\n")),
               ElementsAre());
   // A bus bandwidth of 1.5 times the algorithm's is that of 4 GPUs.
-  EXPECT_THAT(doubts(cluster, rows("op,gpus,bytes,us,algbw,busbw\nall_reduce,8,2000000000,"
-                                   "100000,20,30\nall_reduce,8,4000000000,200000,20,35\n")),
+  EXPECT_THAT(doubts(cluster, rows_of("op,gpus,bytes,us,algbw,busbw\nall_reduce,8,2000000000,"
+                                      "100000,20,30\nall_reduce,8,4000000000,200000,20,35\n")),
               ElementsAre(AllOf(HasSubstr("f: line 2: "), HasSubstr("1.500"), HasSubstr("1.750"))));
 }
 
@@ -216,7 +222,7 @@ TEST(NcclTests, a_time_that_is_not_bytes_over_bandwidth_is_a_doubt) {
       .levels = {{.name = "l", .kind = LevelKind::switched, .sizes = {8}, .gb_per_s = 400}}};
   // 1 MiB in 33.21 us are 31.57 GB/s, in 40.21 us 26.08. 1 KiB in 11.13 us is 0.09, rounded.
   const auto doubt = [&](const std::string& row) {
-    return doubts(cluster, rows("# nThread 1 nGpus 8\n" + row + " 0 9 9 9 0\n"));
+    return doubts(cluster, rows_of("# nThread 1 nGpus 8\n" + row + " 0 9 9 9 0\n"));
   };
   EXPECT_THAT(doubt("1048576 262144 float sum -1 33.21 31.57 55.25"), ElementsAre());
   EXPECT_THAT(doubt("1048576 262144 float sum -1 40.21 31.57 55.25"),
@@ -225,17 +231,17 @@ TEST(NcclTests, a_time_that_is_not_bytes_over_bandwidth_is_a_doubt) {
               ElementsAre(AllOf(HasSubstr("line 2"), HasSubstr("31.57"), HasSubstr("32.57"))));
   EXPECT_THAT(doubt("1024 256 float sum -1 11.13 0.09 0.16"), ElementsAre());
   // A table of rccl-tests whose second row has the time of the first one.
-  EXPECT_THAT(doubts(cluster, rows("op,gpus,bytes,us,algbw,busbw\n"
-                                   "all_reduce,8,1048576,33.21,31.57,55.25\n"
-                                   "all_reduce,8,2097152,33.21,31.57,55.25\n")),
+  EXPECT_THAT(doubts(cluster, rows_of("op,gpus,bytes,us,algbw,busbw\n"
+                                      "all_reduce,8,1048576,33.21,31.57,55.25\n"
+                                      "all_reduce,8,2097152,33.21,31.57,55.25\n")),
               ElementsAre(AllOf(HasSubstr("line 3"), HasSubstr("63.15"))));
 }
 
 TEST(NcclTests, gpus_of_another_model_are_a_doubt) {
   const auto doubt = [](const std::string& gpu, const std::string& cluster) {
     const std::string rank = " Group 0 Pid 1 on host device 0 [0000:0a:00] ";
-    const auto measured = rows("# nThread 1 nGpus 1\n#  Rank  0" + rank + gpu + "\n#  Rank  1" +
-                               rank + gpu + "\n 1024 256 float sum -1 90.1 0 0 0 90 1 1 0\n");
+    const auto measured = rows_of("# nThread 1 nGpus 1\n#  Rank  0" + rank + gpu + "\n#  Rank  1" +
+                                  rank + gpu + "\n 1024 256 float sum -1 90.1 0 0 0 90 1 1 0\n");
     const Cluster asked{
         .name = "c",
         .gpu = cluster,
@@ -252,10 +258,10 @@ TEST(NcclTests, gpus_of_another_model_are_a_doubt) {
 }
 
 TEST(NcclTests, bad_output_is_named) {
-  EXPECT_THAT(error("# nThread 1 nGpus 1\n"), HasSubstr("expected rows of nccl-tests"));
-  EXPECT_THAT(error("# nThread 1 nGpus 8\n 1024 256 float sum -1 0.00 0 0 0 5 1 1 0\n"),
+  EXPECT_THAT(error_of_rows("# nThread 1 nGpus 1\n"), HasSubstr("expected rows of nccl-tests"));
+  EXPECT_THAT(error_of_rows("# nThread 1 nGpus 8\n 1024 256 float sum -1 0.00 0 0 0 5 1 1 0\n"),
               HasSubstr("line 2: time = '0.00'"));
-  EXPECT_THAT(error("# nThread 1 nGpus 1\n 1024 256 float sum -1 9.1 0 0 0 5 1 1 0\n"),
+  EXPECT_THAT(error_of_rows("# nThread 1 nGpus 1\n 1024 256 float sum -1 9.1 0 0 0 5 1 1 0\n"),
               HasSubstr("line 2: expected lines '# Rank"));
 }
 

@@ -13,10 +13,10 @@
 namespace overlaptune::cluster {
 namespace {
 
-constexpr double kBytes = 64 * 1024 * 1024.0;
-constexpr double kLatency = 0.5;
-constexpr double kGbPerS = 50;
-constexpr double kBytesPerUs = kGbPerS * 1e3;
+constexpr double kTorusBytes = 64 * 1024 * 1024.0;
+constexpr double kTorusLatency = 0.5;
+constexpr double kTorusGbPerS = 50;
+constexpr double kTorusBytesPerUs = kTorusGbPerS * 1e3;
 
 using Coordinates = std::vector<int>;
 
@@ -86,7 +86,7 @@ class ReduceScatter {
 
   /// No link carries more than it can in the time.
   void expect_carried_within(double us) const {
-    for (const auto& [link, bytes] : sent_) EXPECT_LE(bytes, us * kBytesPerUs);
+    for (const auto& [link, bytes] : sent_) EXPECT_LE(bytes, us * kTorusBytesPerUs);
   }
 
  private:
@@ -100,7 +100,9 @@ class ReduceScatter {
   [[nodiscard]] std::size_t element(int part, int way, int owner) const {
     return static_cast<std::size_t>((part * 2 + way) * torus_.nodes() + owner);
   }
-  [[nodiscard]] double element_bytes() const { return kBytes / (2.0 * parts() * torus_.nodes()); }
+  [[nodiscard]] double element_bytes() const {
+    return kTorusBytes / (2.0 * parts() * torus_.nodes());
+  }
 
   /// Whether a node still holds an element before the part's phase on `dimension`.
   [[nodiscard]] bool holds(int node, int owner, int part, int dimension) const {
@@ -150,9 +152,9 @@ class ReduceScatter {
         most = std::max(most, bytes);
         sent_[{link.first, dimension, link.second}] += bytes;
       }
-      const double step = most / kBytesPerUs;
+      const double step = most / kTorusBytesPerUs;
       for (const Message& m : messages) held_[static_cast<std::size_t>(m.to)][m.element] |= m.mask;
-      time += kLatency + step;
+      time += kTorusLatency + step;
     }
     return time;
   }
@@ -167,12 +169,12 @@ Cluster torus_cluster(const Torus& torus) {
           .levels = {{.name = "links",
                       .kind = LevelKind::torus,
                       .sizes = torus.sizes,
-                      .gb_per_s = kGbPerS,
-                      .latency_us = kLatency,
+                      .gb_per_s = kTorusGbPerS,
+                      .latency_us = kTorusLatency,
                       .wrap_from = torus.wrap_from}}};
 }
 
-double time_by(const Cluster& cluster, const Question& question, Algorithm algorithm) {
+double torus_time(const Cluster& cluster, const Question& question, Algorithm algorithm) {
   for (const AlgorithmTime& time : value_or_throw(times_of(cluster, question))) {
     if (time.algorithm == algorithm) return time.us;
   }
@@ -190,7 +192,8 @@ TEST(TorusSimulation, a_torus_reduces_over_all_its_links) {
     simulation.expect_complete();
     const Cluster cluster = torus_cluster(torus);
     const auto time = [&](Operation operation) {
-      return time_by(cluster, {operation, kBytes, torus.nodes()}, Algorithm::multi_dimensional);
+      return torus_time(cluster, {operation, kTorusBytes, torus.nodes()},
+                        Algorithm::multi_dimensional);
     };
     EXPECT_NEAR(time(Operation::reduce_scatter), simulated, 1e-9 * simulated);
     simulation.expect_carried_within(time(Operation::reduce_scatter));
@@ -207,10 +210,10 @@ TEST(TorusSimulation, an_uneven_torus_is_bounded) {
     const double simulated = simulation.run();
     simulation.expect_complete();
     const double time =
-        time_by(torus_cluster(torus), {Operation::reduce_scatter, kBytes, torus.nodes()},
-                Algorithm::multi_dimensional);
+        torus_time(torus_cluster(torus), {Operation::reduce_scatter, kTorusBytes, torus.nodes()},
+                   Algorithm::multi_dimensional);
     EXPECT_GE(time, simulated * (1 - 1e-9));
-    EXPECT_LE(time, simulated + 16 * kLatency);
+    EXPECT_LE(time, simulated + 16 * kTorusLatency);
     simulation.expect_carried_within(time);
   }
 }
@@ -219,7 +222,7 @@ TEST(TorusSimulation, an_uneven_torus_is_bounded) {
 /// both ways are as long, half by each.
 double busiest_link_of_all_to_all(const Torus& torus) {
   std::map<std::tuple<int, std::size_t, int>, double> load;
-  const double each = kBytes / torus.nodes();
+  const double each = kTorusBytes / torus.nodes();
   for (int from = 0; from < torus.nodes(); ++from) {
     for (int to = 0; to < torus.nodes(); ++to) {
       Coordinates here = torus.at(from);
@@ -254,8 +257,8 @@ TEST(TorusSimulation, all_to_all_is_bound_by_the_busiest_link) {
     Cluster cluster = torus_cluster(torus);
     cluster.levels[0].latency_us = 0;
     const double time =
-        time_by(cluster, {Operation::all_to_all, kBytes, torus.nodes()}, Algorithm::direct);
-    EXPECT_NEAR(time, busiest_link_of_all_to_all(torus) / kBytesPerUs, 1e-9 * time);
+        torus_time(cluster, {Operation::all_to_all, kTorusBytes, torus.nodes()}, Algorithm::direct);
+    EXPECT_NEAR(time, busiest_link_of_all_to_all(torus) / kTorusBytesPerUs, 1e-9 * time);
   }
 }
 

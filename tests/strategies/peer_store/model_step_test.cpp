@@ -7,13 +7,13 @@
 namespace overlaptune {
 namespace {
 
-StoreProblem problem_of(std::vector<std::int64_t> cuts) {
+StoreProblem store_problem(std::vector<std::int64_t> cuts) {
   return {.ranks = 2, .sms = 4, .tile_time = 10, .sent = 1, .cuts = std::move(cuts)};
 }
 
 TEST(Sending, of_three_waves_by_hand) {
   // 24 tiles, half of them sent: 0.5 us of the links for a tile on average.
-  StoreProblem problem = problem_of({0, 24});
+  StoreProblem problem = store_problem({0, 24});
   const Sending long_one(problem, 0, 12, 1);
   EXPECT_DOUBLE_EQ(long_one.first, 10);
   EXPECT_DOUBLE_EQ(long_one.all, 12);
@@ -38,7 +38,7 @@ TEST(Sending, of_three_waves_by_hand) {
 }
 
 TEST(Sending, of_less_than_a_wave_by_hand) {
-  const Sending short_one(problem_of({0, 24}), 12, 15, 1);
+  const Sending short_one(store_problem({0, 24}), 12, 15, 1);
   EXPECT_DOUBLE_EQ(short_one.first, 40);
   EXPECT_DOUBLE_EQ(short_one.next, 30);
   EXPECT_DOUBLE_EQ(short_one.begun, 30);
@@ -49,13 +49,13 @@ TEST(Sending, of_less_than_a_wave_by_hand) {
   EXPECT_DOUBLE_EQ(short_one.last.produced, 40);
   EXPECT_DOUBLE_EQ(short_one.last.sent, 3);
   EXPECT_DOUBLE_EQ(short_one.last_but_one.produced, 40);
-  EXPECT_FALSE(Sending(problem_of({0, 24}), 0, 8, 1).waits);
-  EXPECT_TRUE(Sending(problem_of({0, 24}), 0, 12, 1).waits);
+  EXPECT_FALSE(Sending(store_problem({0, 24}), 0, 8, 1).waits);
+  EXPECT_TRUE(Sending(store_problem({0, 24}), 0, 12, 1).waits);
 }
 
 TEST(StoreSteps, of_one_group_by_hand) {
   // 4 tiles for the peer end at 10 us and are sent until 30; their signals arrive at 32.
-  StoreProblem problem = problem_of({0, 8});
+  StoreProblem problem = store_problem({0, 8});
   problem.sent = 5;
   problem.signal = 2;
   problem.receive = 1;

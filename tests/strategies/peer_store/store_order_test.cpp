@@ -21,7 +21,7 @@ using Tiles = std::vector<std::int64_t>;
 constexpr std::int64_t kShort = 64;   // k with which own tiles come later
 constexpr std::int64_t kLong = 4096;  // k with which they do not, but in all-reduce
 
-Problem problem_of(Op op, std::int64_t m, std::int64_t n, int ranks, std::int64_t k = kLong) {
+Problem ordered_problem(Op op, std::int64_t m, std::int64_t n, int ranks, std::int64_t k = kLong) {
   return {.op = op, .m = m, .n = n, .k = k, .ranks = ranks};
 }
 
@@ -41,7 +41,7 @@ std::vector<std::string> walk_of(const StoreOrder& order, int rank) {
 
 TEST(StoreOrder, of_three_row_blocks_by_hand) {
   // 3 row blocks of 2 panels and 2 columns: 4 tiles each, in groups of one panel.
-  const Problem problem = problem_of(Op::gemm_reduce_scatter, 3 * 256, 256, 3);
+  const Problem problem = ordered_problem(Op::gemm_reduce_scatter, 3 * 256, 256, 3);
   const TileOrder tiles = tile_order(problem, {128, 128, 64, 4, 1}, 1);
   const StoreOrder order = order_of(problem, tiles, {6, 6});
   using Walk = std::vector<std::string>;
@@ -69,7 +69,7 @@ TEST(StoreOrder, of_three_row_blocks_by_hand) {
 
 TEST(StoreOrder, of_one_row_block_by_hand) {
   // 7 tiles: the groups of 4 and 3 are cut into parts of 2 and 2, and of 1 and 2.
-  const Problem problem = problem_of(Op::gemm_all_reduce, 128, 7 * 128, 2);
+  const Problem problem = ordered_problem(Op::gemm_all_reduce, 128, 7 * 128, 2);
   const TileOrder tiles = tile_order(problem, {128, 128, 64, 4, 1}, 1);
   const StoreOrder order = order_of(problem, tiles, {4, 3});
   using Walk = std::vector<std::string>;
@@ -92,8 +92,8 @@ Drawn draw(std::mt19937& random) {
   const Op op = std::array{Op::gemm_reduce_scatter, Op::gemm_all_to_all, Op::gemm_all_reduce}.at(
       random() % 3);
   const auto ranks = static_cast<int>(from(2, 8));
-  Drawn drawn{.problem = problem_of(op, ranks * from(1, 500), 8 * from(1, 90), ranks,
-                                    random() % 2 == 0 ? kShort : kLong)};
+  Drawn drawn{.problem = ordered_problem(op, ranks * from(1, 500), 8 * from(1, 90), ranks,
+                                         random() % 2 == 0 ? kShort : kLong)};
   drawn.tiles = tile_order(drawn.problem, {64, 64, 64, 4, 1}, static_cast<int>(from(1, 5)));
   const auto tiles = enumerated_tiles(drawn.tiles);
   const auto every = static_cast<unsigned>(from(1, 8));

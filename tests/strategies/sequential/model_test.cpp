@@ -9,10 +9,10 @@
 namespace overlaptune {
 namespace {
 
-constexpr double kMiB = 1 << 20;
+constexpr double kMebibyte = 1 << 20;
 
 /// Exchanged are 64 MiB of C, or 16 MiB of A.
-Problem problem_of(Op op) {
+Problem large_problem(Op op) {
   return {op, 8192, 4096, 1024, Elements::bf16, 8};
 }
 
@@ -26,8 +26,8 @@ class SequentialModelTest : public testing::Test {
       for (const Collective each : {Collective::reduce_scatter, Collective::all_gather}) {
         const CollectiveKey key{each, 8, ctas, Transport::ring};
         const double longer = ctas == kNcclsChoice ? 0 : 10;
-        collectives.push_back(measured(key, 16 * kMiB, 52 + longer));
-        collectives.push_back(measured(key, 64 * kMiB, 202 + longer));
+        collectives.push_back(measured(key, 16 * kMebibyte, 52 + longer));
+        collectives.push_back(measured(key, 64 * kMebibyte, 202 + longer));
       }
     }
     parts_.collectives = value_or_throw(CollectiveModel::fit(collectives, parts_.launch, {}));
@@ -39,7 +39,7 @@ class SequentialModelTest : public testing::Test {
 
   [[nodiscard]] Prediction predicted(Op op, Launch launch, int ctas = kNcclsChoice) const {
     const Work work = value_or_throw(
-        Work::make(problem_of(op), Sequential{.comm_ctas = ctas}, parts_.capabilities));
+        Work::make(large_problem(op), Sequential{.comm_ctas = ctas}, parts_.capabilities));
     return value_or_throw(ModelOf<Sequential>().predict(parts_, work, launch));
   }
 
@@ -90,7 +90,7 @@ TEST_F(SequentialModelTest, eager_submissions_count_where_they_are_longer) {
 }
 
 TEST_F(SequentialModelTest, a_setting_that_was_not_probed_is_an_error) {
-  const Work work = value_or_throw(Work::make(problem_of(Op::gemm_reduce_scatter),
+  const Work work = value_or_throw(Work::make(large_problem(Op::gemm_reduce_scatter),
                                               Sequential{.comm_ctas = 8}, parts_.capabilities));
   EXPECT_FALSE(ModelOf<Sequential>().predict(parts_, work, Launch::graph));
 }

@@ -22,16 +22,16 @@ namespace overlaptune::cuda {
 namespace {
 
 using namespace std::chrono_literals;
-using What = Received::What;
+using Outcome = Received::What;
 
-const std::string kSecret = "known to both sides";
+const std::string kShared = "known to both sides";
 
-struct Ends {
+struct Sides {
   Connection controller;
   Connection peer;
 };
 
-Ends connected() {
+Sides both_sides() {
   const Listener listener = value_or_throw(Listener::open());
   Connection peer = value_or_throw(connect("127.0.0.1", listener.port(), in(10s)));
   FileDescriptor controller = listener.accept();
@@ -45,8 +45,8 @@ std::string answer_of(Connection& controller) {
 }
 
 /// The result of `prove` with a controller that sends these lines, whatever it is told.
-Expected<void> proved_to(const std::vector<std::string>& lines, std::string_view secret = kSecret) {
-  Ends ends = connected();
+Expected<void> proved_to(const std::vector<std::string>& lines, std::string_view secret = kShared) {
+  Sides ends = both_sides();
   for (const std::string& line : lines) EXPECT_TRUE(ends.controller.send(line, in(10s)));
   return prove(ends.peer, secret, in(200ms));
 }
@@ -82,12 +82,12 @@ TEST(Secret, is_compared_in_constant_time) {
 }
 
 /// Lets the two sides meet, and calls `during` with the peer's answer before it is checked.
-Ends met(std::string& answer, const Challenge& challenge = {}) {
-  Ends ends = connected();
+Sides met(std::string& answer, const Challenge& challenge = {}) {
+  Sides ends = both_sides();
   EXPECT_TRUE(ends.controller.send(challenge.line(), in(10s)));
-  auto proved = std::async(std::launch::async, [&] { return prove(ends.peer, kSecret, in(10s)); });
+  auto proved = std::async(std::launch::async, [&] { return prove(ends.peer, kShared, in(10s)); });
   answer = answer_of(ends.controller);
-  auto admission = challenge.check(kSecret, answer);
+  auto admission = challenge.check(kShared, answer);
   if (admission) {
     EXPECT_TRUE(ends.controller.send(admission->proof, in(10s)));
     ends.controller.protect(std::move(admission->session));
@@ -99,7 +99,7 @@ Ends met(std::string& answer, const Challenge& challenge = {}) {
 TEST(Handshake, lets_both_sides_talk) {
   const int before = compared;
   std::string answer;
-  Ends ends = met(answer);
+  Sides ends = met(answer);
   EXPECT_GE(compared - before, 2) << "a proof was not compared in constant time";
   for (const std::string& line : {std::string("first"), std::string(), std::string(5000, 'x')}) {
     ASSERT_TRUE(ends.peer.send(line, in(10s)));
@@ -114,23 +114,23 @@ TEST(Handshake, refuses_who_does_not_know_the_secret) {
   const Challenge challenge;
   std::string right;
   met(right, challenge);
-  ASSERT_TRUE(challenge.check(kSecret, right));
+  ASSERT_TRUE(challenge.check(kShared, right));
   EXPECT_FALSE(challenge.check("another secret", right));
   for (std::size_t i = 0; i < right.size(); ++i) {
     std::string wrong = right;
     wrong[i] = wrong[i] == '0' ? '1' : '0';
-    EXPECT_FALSE(challenge.check(kSecret, wrong)) << i;
+    EXPECT_FALSE(challenge.check(kShared, wrong)) << i;
   }
-  EXPECT_FALSE(challenge.check(kSecret, ""));
-  EXPECT_FALSE(challenge.check(kSecret, right + "0"));
-  EXPECT_FALSE(challenge.check(kSecret, right.substr(1)));
-  EXPECT_FALSE(challenge.check(kSecret, std::string(right.size(), '0')));
+  EXPECT_FALSE(challenge.check(kShared, ""));
+  EXPECT_FALSE(challenge.check(kShared, right + "0"));
+  EXPECT_FALSE(challenge.check(kShared, right.substr(1)));
+  EXPECT_FALSE(challenge.check(kShared, std::string(right.size(), '0')));
 }
 
 TEST(Handshake, refuses_an_answer_that_was_recorded) {
   std::string recorded;
   met(recorded);
-  EXPECT_FALSE(Challenge().check(kSecret, recorded));
+  EXPECT_FALSE(Challenge().check(kShared, recorded));
 }
 
 TEST(Handshake, refuses_a_false_controller) {
@@ -147,9 +147,9 @@ TEST(Handshake, refuses_a_false_controller) {
 
 /// It hands the peer's own proof back.
 TEST(Handshake, refuses_a_controller_that_is_a_mirror) {
-  Ends ends = connected();
+  Sides ends = both_sides();
   ASSERT_TRUE(ends.controller.send(Challenge().line(), in(10s)));
-  auto proved = std::async(std::launch::async, [&] { return prove(ends.peer, kSecret, in(10s)); });
+  auto proved = std::async(std::launch::async, [&] { return prove(ends.peer, kShared, in(10s)); });
   const std::string answer = answer_of(ends.controller);
   ASSERT_TRUE(ends.controller.send(answer.substr(kSecretDigits + 1), in(10s)));
   expect_refused(proved.get(), "it does not know the secret of this job");
@@ -181,8 +181,8 @@ TEST(Session, refuses_lines_that_were_changed_repeated_left_out_or_sent_back) {
 /// A line of one connection is of no use in another one under the same secret.
 TEST(Session, refuses_lines_of_another_connection) {
   std::string answer;
-  Ends one = met(answer);
-  Ends other = met(answer);
+  Sides one = met(answer);
+  Sides other = met(answer);
   ASSERT_TRUE(one.peer.send("hello", in(10s)));
   std::array<char, 200> recorded{};
   const ssize_t size = recv(one.controller.descriptor(), recorded.data(), recorded.size(), 0);
@@ -190,9 +190,9 @@ TEST(Session, refuses_lines_of_another_connection) {
   ASSERT_EQ(send(other.peer.descriptor(), recorded.data(), static_cast<std::size_t>(size), 0),
             size);
   const Received received = other.controller.receive(in(10s));
-  EXPECT_EQ(received.what, What::closed);
+  EXPECT_EQ(received.what, Outcome::closed);
   EXPECT_NE(received.text.find("somebody interferes"), std::string::npos) << received.text;
-  EXPECT_EQ(other.controller.receive(in(10s)).what, What::closed);
+  EXPECT_EQ(other.controller.receive(in(10s)).what, Outcome::closed);
 }
 
 }  // namespace
