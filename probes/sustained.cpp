@@ -37,8 +37,8 @@ void add_alone(std::vector<Probe>& plan, const Platform& platform, int ranks, El
   constexpr std::array<Tile, 4> kTiles{
       {{128, 256, 0, 0, 2}, {192, 192, 0, 0, 1}, {128, 256, 0, 0, 1}, {128, 128, 0, 0, 1}}};
   constexpr std::int64_t kDepth = 4096;
-  constexpr std::int64_t kLeastBytes = 4096;  // keeps the ranks in step and takes little time
-  const CollectiveProbe least{Collective::all_reduce, {kLeastBytes}, ranks, 0, Transport::ring};
+  constexpr std::int64_t kStepBytes = 4096;  // keeps the ranks in step and takes little time
+  const CollectiveProbe least{Collective::all_reduce, {kStepBytes}, ranks, 0, Transport::ring};
   GemmProbe gemm{.m = kSize, .n = kSize, .k = kDepth, .elements = elements};
   add(plan, gemm, least);
   gemm.swizzle = 8;

@@ -117,7 +117,7 @@ Expected<void> check_fusions(const TaskGraph& graph) {
     const int first = links_last ? fusion.compute : fusion.links;
     const int last = links_last ? fusion.links : fusion.compute;
     if (const int task = between.find(first, last); task >= 0) {
-      const auto name = [&](int task) { return graph.tasks[index(task)].name; };
+      const auto name = [&](int other) { return graph.tasks[index(other)].name; };
       return bad_input(fmt::format(
           "fusion of '{}' and '{}': '{}' is after '{}' and before '{}', and cannot run within one "
           "task: expected no task between the two",

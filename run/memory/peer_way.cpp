@@ -17,7 +17,7 @@ namespace overlaptune::run {
 namespace {
 
 /// The facts of a rank on which the choice depends, as bytes that ranks tell each other.
-struct Told {
+struct Offered {
   std::array<char, 208> against_windows{};
   std::uint64_t peer_bytes = 0;
 };
@@ -35,19 +35,19 @@ bool allocates_without_windows() {
 }
 
 /// Collective: what every rank tells.
-std::vector<Told> told_by_all(World& world) {
-  Told mine{.peer_bytes = world.options().peer_bytes};
+std::vector<Offered> told_by_all(World& world) {
+  Offered mine{.peer_bytes = world.options().peer_bytes};
   if (mine.peer_bytes == 0 && !world.shares_gpu()) {
     reason_against_windows().copy(mine.against_windows.data(), mine.against_windows.size() - 1);
   }
   const auto bytes = world.gathered(std::as_bytes(std::span(&mine, 1)));
-  std::vector<Told> all(bytes.size() / sizeof mine);
+  std::vector<Offered> all(bytes.size() / sizeof mine);
   std::memcpy(all.data(), bytes.data(), bytes.size());
   return all;
 }
 
 /// Throws on every rank where they do not all give memory of this size, or none.
-void check_given(const std::vector<Told>& all) {
+void check_given(const std::vector<Offered>& all) {
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].peer_bytes == all.front().peer_bytes) continue;
     throw Failure(ErrorKind::bad_input,
@@ -82,14 +82,14 @@ std::string reason_against_windows() {
 }
 
 std::unique_ptr<PeerMemory> chosen_peer_memory(World& world) {
-  const std::vector<Told> all = told_by_all(world);
+  const std::vector<Offered> all = told_by_all(world);
   check_given(all);
   if (all.front().peer_bytes > 0) return std::make_unique<GivenMemory>(world);
   if (world.shares_gpu()) {
     return std::make_unique<IpcMemory>(world, IpcMemory::OutOfReach::fails,
                                        "two ranks share a GPU, which NCCL's windows do not serve");
   }
-  const auto objector = std::find_if(all.begin(), all.end(), [](const Told& rank) {
+  const auto objector = std::find_if(all.begin(), all.end(), [](const Offered& rank) {
     return rank.against_windows.front() != '\0';
   });
   if (objector == all.end()) return std::make_unique<WindowMemory>(world.stream());

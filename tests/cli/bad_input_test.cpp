@@ -22,7 +22,7 @@ using tool::Folder;
 
 const std::string kSmallLlama =
     std::string(OVERLAPTUNE_SOURCE_DIR) + "/examples/models/llama-3-70b.json";
-const std::string kTune = "tune --machine sim:h200-nvlink-x8 --db new.db ";
+const std::string kTuneAnew = "tune --machine sim:h200-nvlink-x8 --db new.db ";
 const std::string kGood = "--problem gemm_all_reduce:4096,8192,3584:bf16:8 ";
 
 /// Runs a command line and checks everything that holds for all bad input.
@@ -45,31 +45,31 @@ TEST(BadInput, wrong_use) {
   expect_refused(folder, "query --databse f.db --op x", 2, "query: --databse: unknown option");
   expect_refused(folder, "probe --machine sim:h200-nvlink-x8 --db new.db --ranks 8,8", 2,
                  "8 given twice");
-  expect_refused(folder, kTune + kGood + "--nonsense", 2, "--nonsense");
-  expect_refused(folder, kTune, 2, "expected --model, --problem or --problems");
-  expect_refused(folder, kTune + kGood + "--top-k 0", 2, "--top-k: '0': expected a whole number");
-  expect_refused(folder, kTune + kGood + "--explore -1", 2, "--explore: '-1'");
-  expect_refused(folder, kTune + kGood + "--seed -1", 2, "--seed: '-1'");
-  expect_refused(folder, kTune + kGood + "--budget soon", 2, "--budget: duration 'soon'");
-  expect_refused(folder, kTune + kGood + "--launch later", 2, "expected one of graph, eager");
-  expect_refused(folder, kTune + kGood + "--model " + kSmallLlama, 2, "--model");
-  expect_refused(folder, kTune + kGood + "--sequence-parallel", 2, "--model");
+  expect_refused(folder, kTuneAnew + kGood + "--nonsense", 2, "--nonsense");
+  expect_refused(folder, kTuneAnew, 2, "expected --model, --problem or --problems");
+  expect_refused(folder, kTuneAnew + kGood + "--top-k 0", 2, "--top-k: '0': expected a whole number");
+  expect_refused(folder, kTuneAnew + kGood + "--explore -1", 2, "--explore: '-1'");
+  expect_refused(folder, kTuneAnew + kGood + "--seed -1", 2, "--seed: '-1'");
+  expect_refused(folder, kTuneAnew + kGood + "--budget soon", 2, "--budget: duration 'soon'");
+  expect_refused(folder, kTuneAnew + kGood + "--launch later", 2, "expected one of graph, eager");
+  expect_refused(folder, kTuneAnew + kGood + "--model " + kSmallLlama, 2, "--model");
+  expect_refused(folder, kTuneAnew + kGood + "--sequence-parallel", 2, "--model");
   expect_refused(folder, "report --db " + kSmallLlama + " --format soon", 2, "--format");
 }
 
 TEST(BadInput, misspelled_words_have_a_suggestion) {
   const Folder folder;
   expect_refused(folder, "qery", 2, "did you mean 'query'?");
-  expect_refused(folder, kTune + kGood + "--machin auto", 2, "did you mean '--machine'?");
+  expect_refused(folder, kTuneAnew + kGood + "--machin auto", 2, "did you mean '--machine'?");
   expect_refused(folder, "db inf", 2, "did you mean 'info'?");
-  const std::string of_model = kTune + "--model " + kSmallLlama + " --tp 8 ";
+  const std::string of_model = kTuneAnew + "--model " + kSmallLlama + " --tp 8 ";
   expect_refused(folder, of_model + "--tokens 1k 4k", 2, "written with commas, as in 1k,4k");
   expect_refused(folder, of_model + "--tokens 1k --sequence-parallel twice", 2, "both");
 }
 
 TEST(BadInput, a_flag_is_not_the_fault_of_the_model_s_file) {
   const Folder folder;
-  const std::string of_model = kTune + "--model " + kSmallLlama + " --tp ";
+  const std::string of_model = kTuneAnew + "--model " + kSmallLlama + " --tp ";
   expect_refused(folder, of_model + "8 --tokens 0", 2, "overlaptune: --tokens 0: expected 1");
   expect_refused(folder, of_model + "3 --tokens 1k", 2,
                  "--tp 2, 4, 8, 16, 32, 64 would divide all sizes");
@@ -146,15 +146,15 @@ TEST(BadInput, problems) {
       {"gemm_all_reduce", "expected OP:M,N,K:dtype:ranks"},
   };
   for (const auto& [problem, words] : cases) {
-    expect_refused(folder, kTune + "--problem " + problem, 2, words);
+    expect_refused(folder, kTuneAnew + "--problem " + problem, 2, words);
   }
-  expect_refused(folder, kTune + kGood + "--problem gemm_all_reduce:4k,8k,3584:bf16:8", 2,
+  expect_refused(folder, kTuneAnew + kGood + "--problem gemm_all_reduce:4k,8k,3584:bf16:8", 2,
                  "given twice");
-  expect_refused(folder, kTune + "--problems nowhere.csv", 2, "nowhere.csv: no such file");
+  expect_refused(folder, kTuneAnew + "--problems nowhere.csv", 2, "nowhere.csv: no such file");
   folder.write("twice.csv",
                "op,m,n,k,dtype,ranks\ngemm_all_reduce,4k,8k,3584,bf16,8\n"
                "gemm_all_reduce,4096,8192,3584,bf16,8\n");
-  expect_refused(folder, kTune + "--problems twice.csv", 2, "line 3: the problem of line 2");
+  expect_refused(folder, kTuneAnew + "--problems twice.csv", 2, "line 3: the problem of line 2");
 }
 
 TEST(BadInput, text_of_other_encodings) {
@@ -186,25 +186,25 @@ TEST(BadInput, model_configs) {
                                  "num_attention_heads": 64, "intermediate_size": 28672})");
   folder.write("layers.json", R"({"model_type": "llama", "hidden_size": 8192,
                                   "num_attention_heads": 64, "intermediate_size": 28672})");
-  expect_refused(folder, kTune + "--model none.json" + rest, 2, "none.json: no such file");
-  expect_refused(folder, kTune + "--model ." + rest, 2, "not a regular file");
-  expect_refused(folder, kTune + "--model empty.json" + rest, 2, "empty.json: empty");
-  expect_refused(folder, kTune + "--model huge.json" + rest, 2, "larger than 32000000 bytes");
-  expect_refused(folder, kTune + "--model text.json" + rest, 2, "not JSON");
-  expect_refused(folder, kTune + "--model list.json" + rest, 2, "expected the object");
-  expect_refused(folder, kTune + "--model typed.json" + rest, 2, "hidden_size = \"8192\"");
-  expect_refused(folder, kTune + "--model layers.json" + rest, 2, "num_hidden_layers");
-  expect_refused(folder, kTune + "--model " + kSmallLlama, 2, "--tp");
-  expect_refused(folder, kTune + "--model " + kSmallLlama + " --tp 8", 2, "--tokens");
-  expect_refused(folder, kTune + "--model " + kSmallLlama + " --tp 7 --tokens 4k", 2,
+  expect_refused(folder, kTuneAnew + "--model none.json" + rest, 2, "none.json: no such file");
+  expect_refused(folder, kTuneAnew + "--model ." + rest, 2, "not a regular file");
+  expect_refused(folder, kTuneAnew + "--model empty.json" + rest, 2, "empty.json: empty");
+  expect_refused(folder, kTuneAnew + "--model huge.json" + rest, 2, "larger than 32000000 bytes");
+  expect_refused(folder, kTuneAnew + "--model text.json" + rest, 2, "not JSON");
+  expect_refused(folder, kTuneAnew + "--model list.json" + rest, 2, "expected the object");
+  expect_refused(folder, kTuneAnew + "--model typed.json" + rest, 2, "hidden_size = \"8192\"");
+  expect_refused(folder, kTuneAnew + "--model layers.json" + rest, 2, "num_hidden_layers");
+  expect_refused(folder, kTuneAnew + "--model " + kSmallLlama, 2, "--tp");
+  expect_refused(folder, kTuneAnew + "--model " + kSmallLlama + " --tp 8", 2, "--tokens");
+  expect_refused(folder, kTuneAnew + "--model " + kSmallLlama + " --tp 7 --tokens 4k", 2,
                  "num_attention_heads = 64");
-  expect_refused(folder, kTune + "--model " + kSmallLlama + " --tp 8 --tokens 0", 2, "--tokens 0");
-  expect_refused(folder, kTune + "--model " + kSmallLlama + " --tp 8 --tokens 4k,4096", 2,
+  expect_refused(folder, kTuneAnew + "--model " + kSmallLlama + " --tp 8 --tokens 0", 2, "--tokens 0");
+  expect_refused(folder, kTuneAnew + "--model " + kSmallLlama + " --tp 8 --tokens 4k,4096", 2,
                  "given twice");
   expect_refused(folder,
-                 kTune + "--model " + kSmallLlama + " --tp 8 --tokens 1001 --sequence-parallel", 2,
+                 kTuneAnew + "--model " + kSmallLlama + " --tp 8 --tokens 1001 --sequence-parallel", 2,
                  "--tokens = 1001");
-  expect_refused(folder, kTune + "--model " + kSmallLlama + " --tp 16 --tokens 4k", 2, "8 GPUs");
+  expect_refused(folder, kTuneAnew + "--model " + kSmallLlama + " --tp 16 --tokens 4k", 2, "8 GPUs");
 }
 
 TEST(BadInput, machines) {
@@ -214,7 +214,7 @@ TEST(BadInput, machines) {
   expect_refused(folder, "probe --machine sim:h200-nvlink-x8 --db new.db --ranks 9", 2, "8 GPUs");
   expect_refused(folder, "machines --profile none.json", 2, "none.json");
   folder.write("profile.json", R"({"name": "mine", "sms": -4})");
-  expect_refused(folder, kTune + kGood + "--profile profile.json", 2, "profile.json");
+  expect_refused(folder, kTuneAnew + kGood + "--profile profile.json", 2, "profile.json");
 }
 
 TEST(BadInput, a_field_of_a_profile_that_is_not_read_is_a_warning) {
@@ -356,7 +356,7 @@ TEST(BadInput, names_that_lead_nowhere_are_no_defect_of_the_program) {
                                 "db merge --db new.db loop", "db info --db loop",
                                 "tune --machine sim:h200-nvlink-x8 --db loop " + kGood,
                                 "probe --machine sim:h200-nvlink-x8 --db loop",
-                                kTune + "--tp 8 --tokens 4k --model loop"}) {
+                                kTuneAnew + "--tp 8 --tokens 4k --model loop"}) {
     SCOPED_TRACE(command);
     const tool::Outcome outcome = tool::run(folder, command);
     EXPECT_TRUE(outcome.status == 2 || outcome.status == 6) << outcome.status << outcome.err;
@@ -392,7 +392,7 @@ TEST(BadInput, numbers_beyond_all_bounds_in_a_model) {
   const Folder folder;
   for (const std::string field : {"hidden_size", "num_attention_heads", "rope_theta"}) {
     folder.write("model.json", "{\"model_type\": \"llama\", \"" + field + "\": 1e999}");
-    expect_refused(folder, kTune + "--tp 8 --tokens 4k --model model.json", 2,
+    expect_refused(folder, kTuneAnew + "--tp 8 --tokens 4k --model model.json", 2,
                    field + ": a number too large to read");
   }
 }

@@ -70,9 +70,9 @@ TEST_F(Kernels, the_cache_tells_what_it_holds_and_can_be_cleared) {
 TEST_F(Kernels, of_a_database_s_winners_fill_a_folder_that_all_may_read) {
   const std::string results =
       OVERLAPTUNE_SOURCE_DIR "/docs/results/2026-11-22-h200-nvlink-x2.json.gz";
-  const std::string json = (folder / "results.json").string();
-  ASSERT_EQ(std::system(("gzip --decompress --stdout " + results + " > " + json).c_str()), 0);
-  ASSERT_EQ(tool::run(folder, "db import --db f.db " + json).status, 0);
+  const std::string document = (folder / "results.json").string();
+  ASSERT_EQ(std::system(("gzip --decompress --stdout " + results + " > " + document).c_str()), 0);
+  ASSERT_EQ(tool::run(folder, "db import --db f.db " + document).status, 0);
   const auto filled = tool::json(folder, "kernels --db f.db --out ahead");
   EXPECT_GT(filled["kernels"].size(), 0U);
   EXPECT_EQ(filled["cache"], "ahead");

@@ -13,7 +13,7 @@
 namespace overlaptune::run {
 namespace {
 
-struct Case {
+struct StoreCase {
   Op op = Op::gemm_reduce_scatter;
   int ranks = 2;
   std::int64_t m = 0;
@@ -52,7 +52,7 @@ class PeerStoreTest : public GpuTest {
     GeneratedLaunch launch{};
   };
 
-  static Problem problem_of(const Case& of) {
+  static Problem problem_of(const StoreCase& of) {
     return {
         .op = of.op, .m = of.m, .n = of.n, .k = of.k, .elements = of.elements, .ranks = of.ranks};
   }
@@ -75,7 +75,7 @@ class PeerStoreTest : public GpuTest {
     return problem.op == Op::gemm_reduce_scatter ? problem.m / problem.ranks : problem.m;
   }
 
-  void prepare(const Case& of) {
+  void prepare(const StoreCase& of) {
     const Problem problem = problem_of(of);
     const TileOrder order = tile_order(problem, of.tile, of.swizzle);
     const std::vector<Cut> cuts = cuts_of(order, of.columns_a_group);
@@ -120,7 +120,7 @@ class PeerStoreTest : public GpuTest {
     OVT_CHECK(cudaStreamSynchronize(stream()));
   }
 
-  [[nodiscard]] std::vector<GeneratedStores::Peer> peers_of(const Case& of, int rank) const {
+  [[nodiscard]] std::vector<GeneratedStores::Peer> peers_of(const StoreCase& of, int rank) const {
     std::vector<GeneratedStores::Peer> peers;
     const std::int64_t block = of.m / of.ranks * of.n;
     for (int peer = 0; peer < of.ranks; ++peer) {
@@ -134,7 +134,7 @@ class PeerStoreTest : public GpuTest {
   }
 
   /// One run. Ranks begin at random times, the last one not before `late` nanoseconds.
-  void run(const Case& of, std::int64_t late = 0) {
+  void run(const StoreCase& of, std::int64_t late = 0) {
     const Problem problem = problem_of(of);
     for (Rank& rank : ranks_) {
       OVT_CHECK(cudaMemsetAsync(rank.c.get(), 0xff, bytes(result_rows(problem) * of.n), stream()));
@@ -153,7 +153,7 @@ class PeerStoreTest : public GpuTest {
 
   /// The largest relative error of a segment of any rank's result; 1 where an element is not
   /// finite.
-  double deviation(const Case& of) {
+  double deviation(const StoreCase& of) {
     const Problem problem = problem_of(of);
     const std::int64_t rows = result_rows(problem);
     const std::int64_t block = of.m / of.ranks;
@@ -189,13 +189,13 @@ class PeerStoreTest : public GpuTest {
     return worst;
   }
 
-  [[nodiscard]] std::vector<std::uint16_t> result(const Case& of, int rank) const {
+  [[nodiscard]] std::vector<std::uint16_t> result(const StoreCase& of, int rank) const {
     const std::int64_t elements = result_rows(problem_of(of)) * of.n;
     return on_host<std::uint16_t>(ranks_[static_cast<std::size_t>(rank)].c.get(),
                                   static_cast<std::size_t>(elements));
   }
 
-  double error_of(const Case& of) {
+  double error_of(const StoreCase& of) {
     prepare(of);
     if (HasFatalFailure()) return 1;
     run(of);
@@ -211,8 +211,8 @@ class PeerStoreTest : public GpuTest {
 };
 
 constexpr std::array<Op, 3> kOps{Op::gemm_reduce_scatter, Op::gemm_all_to_all, Op::gemm_all_reduce};
-constexpr double kBf16 = 1.0 / 256;
-constexpr double kFp16 = 1.0 / 2048;
+constexpr double kStoreBf16 = 1.0 / 256;
+constexpr double kStoreFp16 = 1.0 / 2048;
 
 TEST_F(PeerStoreTest, every_kind_of_tile_of_every_op) {
   for (const Op op : kOps) {
@@ -232,7 +232,7 @@ TEST_F(PeerStoreTest, every_kind_of_tile_of_every_op) {
                             .swizzle = 2,
                             .columns_a_group = 2,
                             .gate = ranks == 3}),
-                  kBf16)
+                  kStoreBf16)
             << to_string(op) << " " << to_string(tile) << " " << ranks << " ranks";
       }
     }
@@ -251,7 +251,7 @@ TEST_F(PeerStoreTest, up_to_eight_ranks_in_fp16) {
                             .tile = {128, 128, 64, 4, 1},
                             .columns_a_group = 1,
                             .elements = Elements::fp16}),
-                  kFp16)
+                  kStoreFp16)
             << to_string(op) << " " << ranks << " ranks, k = " << k;
       }
     }
@@ -268,7 +268,7 @@ TEST_F(PeerStoreTest, tiles_that_two_ctas_share) {
                         .k = 4096,
                         .tile = {128, 128, 64, 4, 1},
                         .columns_a_group = 3}),
-              kBf16)
+              kStoreBf16)
         << to_string(op);
   }
 }
@@ -277,7 +277,7 @@ TEST_F(PeerStoreTest, tiles_that_two_ctas_share) {
 /// come before the late rank has begun, which resets its counters then.
 TEST_F(PeerStoreTest, signals_of_split_k_wait_for_a_late_rank) {
   for (const Op op : kOps) {
-    const Case of{.op = op,
+    const StoreCase of{.op = op,
                   .ranks = 2,
                   .m = 256,
                   .n = 320,
@@ -286,13 +286,13 @@ TEST_F(PeerStoreTest, signals_of_split_k_wait_for_a_late_rank) {
                   .columns_a_group = 5};
     prepare(of);
     run(of, 5'000'000);
-    EXPECT_LT(deviation(of), kBf16) << to_string(op);
+    EXPECT_LT(deviation(of), kStoreBf16) << to_string(op);
   }
 }
 
 TEST_F(PeerStoreTest, runs_one_after_the_other_have_the_same_bits) {
   for (const Op op : kOps) {
-    const Case of{.op = op,
+    const StoreCase of{.op = op,
                   .ranks = 4,
                   .m = 1024,
                   .n = 1096,
@@ -311,7 +311,7 @@ TEST_F(PeerStoreTest, runs_one_after_the_other_have_the_same_bits) {
             << to_string(op) << " run " << i << " rank " << rank;
       }
     }
-    EXPECT_LT(deviation(of), kBf16);
+    EXPECT_LT(deviation(of), kStoreBf16);
     if (op == Op::gemm_all_reduce) {
       EXPECT_EQ(first.front(), first.back());  // all ranks have the same bits
     }
@@ -321,7 +321,7 @@ TEST_F(PeerStoreTest, runs_one_after_the_other_have_the_same_bits) {
 /// Launches that follow one another at once, without the host between them.
 TEST_F(PeerStoreTest, back_to_back) {
   for (const Op op : kOps) {
-    const Case of{.op = op,
+    const StoreCase of{.op = op,
                   .ranks = 2,
                   .m = 1024,
                   .n = 1024,
@@ -333,13 +333,13 @@ TEST_F(PeerStoreTest, back_to_back) {
       for (Rank& rank : ranks_) gemm_->enqueue(rank.stream.get(), rank.launch);
     }
     run(of);
-    EXPECT_LT(deviation(of), kBf16) << to_string(op);
+    EXPECT_LT(deviation(of), kStoreBf16) << to_string(op);
   }
 }
 
 TEST_F(PeerStoreTest, a_wait_that_is_skipped_is_seen) {
   for (const Op op : {Op::gemm_reduce_scatter, Op::gemm_all_reduce}) {
-    Case of{.op = op,
+    StoreCase of{.op = op,
             .ranks = 2,
             .m = 2048,
             .n = 1024,
@@ -358,7 +358,7 @@ TEST_F(PeerStoreTest, a_wait_that_is_skipped_is_seen) {
 
 /// Sums in bf16 would be off by more, because each addition rounds.
 TEST_F(PeerStoreTest, sums_are_in_fp32) {
-  const Case of{.op = Op::gemm_reduce_scatter,
+  const StoreCase of{.op = Op::gemm_reduce_scatter,
                 .ranks = 8,
                 .m = 1024,
                 .n = 256,

@@ -83,7 +83,7 @@ TEST(ProbePlan, tiles_are_sustained_on_all_sms_and_on_fewer) {
 /// C is 8192 x 8192 of 2 bytes, 128 MiB. A collective has k / 1024 of it, whole, halved or in
 /// eight.
 TEST(ProbePlan, sustained_collectives_have_these_sizes) {
-  constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+  constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
   using Sizes = std::set<std::pair<std::int64_t, std::int64_t>>;  // k, MiB
   const auto sizes = [&](std::string_view link, ProbeDepth depth) {
     Platform platform = kPlatform;
@@ -91,9 +91,9 @@ TEST(ProbePlan, sustained_collectives_have_these_sizes) {
     Sizes found;
     for (const Probe& probe : probe_plan(platform, kTransports, kRanks, depth)) {
       const auto* sustained = std::get_if<SustainedProbe>(&probe);
-      if (sustained == nullptr || sustained->collective.bytes.count < kMiB / 2) continue;
+      if (sustained == nullptr || sustained->collective.bytes.count < kMebibyte / 2) continue;
       EXPECT_EQ(sustained->collective.comm_ctas, 0);
-      found.emplace(sustained->gemm.k, sustained->collective.bytes.count / (kMiB / 2));
+      found.emplace(sustained->gemm.k, sustained->collective.bytes.count / (kMebibyte / 2));
     }
     return found;
   };

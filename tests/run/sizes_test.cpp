@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kMi = 1 << 20;
 
-struct Expected {
+struct ExpectedSizes {
   ovt_op op;
   std::string config;
   std::int64_t a, b, c, shared, temporary;  // MiB
@@ -26,7 +26,7 @@ TEST(SizesTest, AreThoseCountedByHand) {
   const auto library = [](const char* strategy, const char* transport = "ring") {
     return library_config(strategy, transport);
   };
-  const Expected cases[] = {
+  const ExpectedSizes cases[] = {
       {OVT_GEMM_ALL_REDUCE, library("sequential"), 4, 1, 8, 0, 13},
       {OVT_GEMM_ALL_REDUCE, library("sequential", "symmetric"), 4, 1, 8, 8, 5},
       {OVT_GEMM_ALL_REDUCE, library("chunked"), 4, 1, 8, 0, 13},
@@ -52,7 +52,7 @@ TEST(SizesTest, AreThoseCountedByHand) {
       {OVT_ALL_TO_ALL_GEMM, library("sequential", "copy_engine"), 4, 1, 8, 4, 13},
       {OVT_ALL_TO_ALL_GEMM, "sequential ctas=8 transport=peer_access", 4, 1, 8, 8, 9},
       {OVT_ALL_TO_ALL_GEMM, library("chunked"), 4, 1, 8, 8, 9}};
-  for (const Expected& expected : cases) {
+  for (const ExpectedSizes& expected : cases) {
     const ovt_problem problem = asked_problem(expected.op);
     ovt_sizes sizes{};
     sizes.size = sizeof sizes;

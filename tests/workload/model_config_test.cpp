@@ -95,9 +95,9 @@ TEST(Workload, tokens_and_tp_are_checked) {
 /// A token of a dense model has one MLP; several are experts that the file does not count.
 TEST(ModelConfig, experts_that_are_not_counted_are_told) {
   const auto told = [](int per_token) {
-    std::string json = llama();
-    json.insert(1, "\"num_experts_per_tok\": " + std::to_string(per_token) + ", ");
-    return notes_say(of_text(json, 4), "the number of experts is not in the file");
+    std::string text = llama();
+    text.insert(1, "\"num_experts_per_tok\": " + std::to_string(per_token) + ", ");
+    return notes_say(of_text(text, 4), "the number of experts is not in the file");
   };
   EXPECT_FALSE(told(1));
   EXPECT_TRUE(told(2));
@@ -126,10 +126,10 @@ TEST(ModelConfig, wrong_fields_are_named) {
       {"[]", "expected the object"},
       {"{\"hidden_size\": ", "not JSON"},
   };
-  for (const auto& [json, words] : cases) {
-    const std::string message = error_of(json);
-    EXPECT_THAT(message, HasSubstr(words)) << json;
-    EXPECT_EQ(message.find('\n'), std::string::npos) << json;
+  for (const auto& [text, words] : cases) {
+    const std::string message = error_of(text);
+    EXPECT_THAT(message, HasSubstr(words)) << text;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << text;
   }
 }
 

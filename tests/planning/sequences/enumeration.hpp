@@ -16,7 +16,7 @@ namespace overlaptune {
 /// the best groups, then for every set the best micro-batches. O(3^n GPUs log GPUs).
 inline double least_batch_time(const Costs& costs, const Gpus& gpus,
                                const std::vector<std::int64_t>& lengths) {
-  constexpr double kNever = std::numeric_limits<double>::infinity();
+  constexpr double kNoTime = std::numeric_limits<double>::infinity();
   const std::size_t sets = std::size_t{1} << lengths.size();
   const auto group_time = [&](std::size_t set, int degree) {
     double work = 0;
@@ -27,7 +27,7 @@ inline double least_batch_time(const Costs& costs, const Gpus& gpus,
       tokens += static_cast<double>(lengths[i]);
     }
     const double bytes = costs.state_bytes() + costs.token_bytes() * tokens / degree;
-    if (bytes > gpus.memory_bytes) return kNever;
+    if (bytes > gpus.memory_bytes) return kNoTime;
     return costs.fixed_us(degree) + work / degree + costs.exchange_us_per_token(degree) * tokens;
   };
   const auto each_part = [](std::size_t set, const auto& visit) {
@@ -40,10 +40,10 @@ inline double least_batch_time(const Costs& costs, const Gpus& gpus,
   };
   const auto most = static_cast<std::size_t>(gpus.count);
   // [gpus][set]: the least time of a micro-batch on so many GPUs.
-  std::vector<std::vector<double>> side_by_side(most + 1, std::vector<double>(sets, kNever));
+  std::vector<std::vector<double>> side_by_side(most + 1, std::vector<double>(sets, kNoTime));
   for (auto& row : side_by_side) row[0] = 0;
   for (std::size_t degree = 1; degree <= most; degree *= 2) {
-    std::vector<double> alone(sets, kNever);
+    std::vector<double> alone(sets, kNoTime);
     for (std::size_t set = 1; set < sets; ++set) {
       alone[set] = group_time(set, static_cast<int>(degree));
     }
@@ -59,7 +59,7 @@ inline double least_batch_time(const Costs& costs, const Gpus& gpus,
       }
     }
   }
-  std::vector<double> one_after_other(sets, kNever);
+  std::vector<double> one_after_other(sets, kNoTime);
   one_after_other[0] = 0;
   for (std::size_t set = 1; set < sets; ++set) {
     each_part(set, [&](std::size_t part) {

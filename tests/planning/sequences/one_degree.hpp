@@ -14,7 +14,7 @@
 
 namespace overlaptune::by_hand {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kNoTime = std::numeric_limits<double>::infinity();
 
 /// A group while sequences are put into it.
 struct Group {
@@ -53,7 +53,7 @@ inline double one_degree(const Coefficients& costs, const Gpus& gpus,
   double tokens = 0;
   for (const std::int64_t length : lengths) tokens += static_cast<double>(length);
   const int fewest = std::max(1, static_cast<int>(std::ceil(tokens / room / width)));
-  double best = kNever;
+  double best = kNoTime;
   for (int number = fewest; number < fewest + tried; ++number) {
     std::vector<Group> groups(static_cast<std::size_t>(number * width),
                               {degree, costs.fixed_us(degree), 0});
@@ -117,7 +117,7 @@ inline double filled(const Coefficients& costs, const Gpus& gpus, std::vector<st
 /// The best of both over all degrees.
 inline double best_time(const Coefficients& costs, const Gpus& gpus,
                         const std::vector<std::int64_t>& lengths) {
-  double best = kNever;
+  double best = kNoTime;
   const auto longest = static_cast<double>(*std::max_element(lengths.begin(), lengths.end()));
   for (int degree = 1; degree <= gpus.count; degree *= 2) {
     best = std::min(best, filled(costs, gpus, lengths, degree));
