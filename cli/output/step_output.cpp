@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/output/assumptions.hpp"
 #include "cli/output/origin.hpp"
 #include "core/base/readable.hpp"
 #include "reports/plans/step.hpp"
