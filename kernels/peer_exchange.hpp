@@ -1,6 +1,7 @@
 #pragma once
 // Collectives by loads from the peers' memory: a few CTAs exchange one wave group of a GEMM's
-// result after the other, each as soon as every rank has it.
+// result after the other, each as soon as every rank has it. Ranks write only into their own
+// memory.
 
 #include <array>
 #include <cstdint>
@@ -8,31 +9,20 @@
 #include <span>
 
 #include "core/problem.hpp"
+#include "kernels/peer_piece.hpp"
 #include "kernels/rank_barrier.hpp"
 
 namespace overlaptune::kernels {
-
-/// Part of a row-major matrix of `PeerExchange::n` columns: some rows of every row block, and some
-/// columns (`first_column` and `columns` are multiples of 8). all_reduce has one row block, the
-/// matrix.
-struct PeerPiece {
-  std::int32_t first_row = 0;
-  std::int32_t rows = 0;
-  std::int32_t first_column = 0;
-  std::int32_t columns = 0;
-  /// The piece is exchanged once counter `counter` of every rank is at least `value`.
-  std::int32_t counter = 0;
-  std::uint32_t value = 0;
-};
 
 /// An exchange. Every rank enqueues the same pieces, on the same number of CTAs.
 ///
 /// reduce_scatter: row block `rank` of all ranks' matrices is added up (in fp32, rounded once) into
 /// `result`, a matrix of one block. all_to_all: row block `rank` of rank r's matrix becomes row
-/// block r of `result`. all_reduce: each rank adds up its share of a piece and stores the sum into
-/// the matrices of all, so that all have the same bits.
+/// block r of `result`. all_reduce: each rank adds up a part of each piece and stores the sums into
+/// its matrix and its `result`, a matrix of the same size; then it fetches the sums of the others
+/// into `result`. So all ranks have the same bits. The matrix is overwritten.
 struct PeerExchange {
-  /// A piece has fewer elements than this.
+  /// A piece has fewer elements than this; all_reduce: the matrix.
   static constexpr std::int64_t kMostElements = std::int64_t{1} << 34;
 
   RankBarrier barrier{};
@@ -42,7 +32,8 @@ struct PeerExchange {
   std::int64_t block_rows = 0;  ///< rows of one row block
   /// Every rank's matrix, by its address on this GPU (a multiple of 16 bytes).
   std::array<void*, RankFlags::kMostRanks> matrices{};
-  void* result = nullptr;  ///< unused by all_reduce
+  /// Any memory of this GPU, aligned to 16 bytes. all_reduce: this rank's matrix is allowed, too.
+  void* result = nullptr;
 };
 
 /// Enqueues an exchange, on `ctas` CTAs without shared memory, behind a gate (kernels/gate.hpp).

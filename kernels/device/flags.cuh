@@ -41,6 +41,8 @@ struct RankFlags {
   /// barrier of their own write its number. Both fit as long as the world lives: each run of two
   /// ranks is counted once by both.
   u32 ready[kMostRanks];
+  /// For each piece of an all-reduce: shares of it that this rank has added up. Zero between runs.
+  u32 added[kCounters];
 };
 
 /// The word that a wait was for.
@@ -51,6 +53,7 @@ enum class Awaited : u32 {
   flag,     ///< a flag of a copy engine; `index`: the rank that raises it
   told,     ///< none: a peer says that one of its waits took too long
   aborted,  ///< none: the host ended all waits
+  added,    ///< the sums of a piece; `index`: the rank that adds them up
 };
 
 /// In host memory that the GPU reads and writes, so that neither side needs a stream. The host

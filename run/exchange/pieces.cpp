@@ -5,6 +5,7 @@
 #include "core/base/error.hpp"
 #include "run/exchange/collective.hpp"
 #include "run/exchange/elements.hpp"
+#include "run/memory/exchanged_memory.hpp"
 
 namespace overlaptune::run {
 
@@ -14,6 +15,7 @@ Pieces::Pieces(const Request& request, const CommKey& route, int gemm_sms)
       route_(route),
       gemm_sms_(gemm_sms),
       mutant_(request.mutant),
+      adds_up_in_c_(adds_up_in_c(problem_, transport_of(request.work.config()))),
       blocks_(row_blocks(problem_)),
       block_rows_(problem_.m / blocks_) {
   std::int64_t first = 0;
@@ -65,9 +67,9 @@ GemmOperands Pieces::gemm_operands(const Piece& piece, const Operands& operands)
     return {staged(piece, operands), operands.b, at(operands.c, piece.first * problem_.n, result)};
   }
   const void* a = at(operands.a, piece.first * problem_.k, operand_of(problem_.elements));
-  return {a, operands.b,
-          traits_of(problem_.op).in_place() ? at(operands.c, piece.first * problem_.n, result)
-                                            : staged(piece, operands)};
+  return {
+      a, operands.b,
+      adds_up_in_c_ ? at(operands.c, piece.first * problem_.n, result) : staged(piece, operands)};
 }
 
 Expected<void> Pieces::choose(const Request& request) {
@@ -104,7 +106,7 @@ void Pieces::enqueue_exchange(cudaStream_t stream, std::size_t piece,
   // From A into the stage, or from there into C.
   std::byte* const receive = op.exchanges_first ? stage : at(operands.c, first, moved);
   const void* const send = op.exchanges_first ? at(operands.a, first, moved)
-                           : op.in_place()    ? receive
+                           : adds_up_in_c_    ? receive
                                               : stage;
   const std::int64_t part = rows.rows * columns;
   if (op.collective != Collective::all_to_all) {
@@ -119,8 +121,8 @@ void Pieces::enqueue_exchange(cudaStream_t stream, std::size_t piece,
                       .receive_stride = op.exchanges_first ? part : apart});
 }
 
-std::int64_t bytes_of_pieces(const Problem& problem) {
-  return traits_of(problem.op).in_place() ? 0 : collective_bytes(problem).count;
+std::int64_t bytes_of_pieces(const Problem& problem, Transport transport) {
+  return adds_up_in_c(problem, transport) ? 0 : collective_bytes(problem).count;
 }
 
 }  // namespace overlaptune::run

@@ -39,14 +39,14 @@ class Pieces {
   CommKey route_;
   int gemm_sms_;
   Mutant mutant_;
+  bool adds_up_in_c_;
   int blocks_;
   std::int64_t block_rows_;
   std::vector<Piece> pieces_{};
   std::vector<GemmChoice> choices_{};
 };
 
-/// Bytes of workspace of a plan made of pieces. They are staged where the op does not work in
-/// place.
-[[nodiscard]] std::int64_t bytes_of_pieces(const Problem& problem);
+/// Bytes of workspace of a plan made of pieces, which are staged where they are not in C.
+[[nodiscard]] std::int64_t bytes_of_pieces(const Problem& problem, Transport transport);
 
 }  // namespace overlaptune::run

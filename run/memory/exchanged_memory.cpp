@@ -12,6 +12,10 @@ bool sends_to_peers(const Problem& problem) {
 
 }  // namespace
 
+bool adds_up_in_c(const Problem& problem, Transport transport) {
+  return traits_of(problem.op).in_place() && transport != Transport::peer_access;
+}
+
 bool exchanges_in_world(const Problem& problem, Transport transport) {
   const OpTraits& op = traits_of(problem.op);
   switch (transport) {
@@ -24,7 +28,7 @@ bool exchanges_in_world(const Problem& problem, Transport transport) {
     case Transport::peer_access:
       // Others exchange the workspace, into which an all_gather stores and from which the rest
       // load.
-      return op.in_place() || (op.exchanges_first && op.collective != Collective::all_gather);
+      return op.exchanges_first && op.collective != Collective::all_gather;
   }
   return true;
 }

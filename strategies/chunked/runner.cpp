@@ -58,11 +58,11 @@ Expected<std::unique_ptr<Plan>> RunnerOf<Chunked>::make(const Request& request) 
 }
 
 std::int64_t RunnerOf<Chunked>::workspace_bytes(const Work& work) {
-  return bytes_of_pieces(work.problem());
+  return bytes_of_pieces(work.problem(), transport_of(work.config()));
 }
 
 std::int64_t RunnerOf<Chunked>::most_workspace_bytes(const Problem& problem) {
-  return bytes_of_pieces(problem);
+  return bytes_of_pieces(problem, Transport::ring);
 }
 
 bool RunnerOf<Chunked>::goes_through_world(const Problem& problem, const Chunked& config) {

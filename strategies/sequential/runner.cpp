@@ -31,11 +31,11 @@ Expected<std::unique_ptr<Plan>> RunnerOf<Sequential>::make(const Request& reques
 }
 
 std::int64_t RunnerOf<Sequential>::workspace_bytes(const Work& work) {
-  return bytes_of_pieces(work.problem());
+  return bytes_of_pieces(work.problem(), transport_of(work.config()));
 }
 
 std::int64_t RunnerOf<Sequential>::most_workspace_bytes(const Problem& problem) {
-  return bytes_of_pieces(problem);
+  return bytes_of_pieces(problem, Transport::peer_access);  // by others no more is staged
 }
 
 bool RunnerOf<Sequential>::goes_through_world(const Problem& problem, const Sequential& config) {

@@ -122,8 +122,7 @@ class CopiedGroups : public StagedGroups {
 };
 
 /// One overlaptune kernel exchanges all groups through the peers' memory, and polls the signals of
-/// all ranks itself. Tiles are stored in the standard layout: for gemm_all_reduce in C, for other
-/// ops in a matrix in the workspace.
+/// all ranks itself. Tiles are stored in the standard layout, in a matrix in the workspace.
 class PeerGroups : public GroupExchange {
  public:
   PeerGroups(const Request& request, const GroupRoutes& routes)
@@ -158,13 +157,12 @@ class PeerGroups : public GroupExchange {
 
   [[nodiscard]] std::vector<GeneratedSegment> segments(const Operands& operands) const override {
     std::vector<GeneratedSegment> all;
-    void* const matrix = matrix_of(operands);
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       for (const Region& region : groups_[i]) {
         const std::int64_t offset = region.first_row * problem_.n + region.first_column;
         all.push_back({.region = region,
                        .counter = static_cast<int>(i),
-                       .c = at(matrix, offset, result_of(problem_.elements)),
+                       .c = at(operands.workspace, offset, result_of(problem_.elements)),
                        .row_stride = problem_.n,
                        .block_stride = block_rows_ * problem_.n});
       }
@@ -182,18 +180,12 @@ class PeerGroups : public GroupExchange {
                    .dtype = result_of(problem_.elements),
                    .n = problem_.n,
                    .block_rows = block_rows_,
-                   .matrix = matrix_of(operands),
-                   .result = sums_all() ? nullptr : operands.c},
+                   .matrix = operands.workspace,
+                   .result = operands.c},
                   pieces(signals));
   }
 
  private:
-  [[nodiscard]] bool sums_all() const { return traits_of(problem_.op).in_place(); }
-
-  [[nodiscard]] void* matrix_of(const Operands& operands) const {
-    return sums_all() ? operands.c : operands.workspace;
-  }
-
   [[nodiscard]] std::vector<kernels::PeerPiece> pieces(
       std::span<const std::optional<Signal>> signals) const {
     std::vector<kernels::PeerPiece> all;

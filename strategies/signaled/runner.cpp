@@ -116,15 +116,13 @@ Expected<std::unique_ptr<Plan>> RunnerOf<Signaled>::make(const Request& request)
   return std::make_unique<SignaledPlan>(request, **gemm, std::move(*exchange));
 }
 
-// Groups that NCCL moves may end within a row panel, so they are staged; in all_to_all they are
-// also received in the workspace. With other transports all_reduce works in place, and the other
-// collectives are staged.
+// The workspace holds the tiles until they are sent. Groups that NCCL moves may end within a row
+// panel; in all_to_all they are also received in the workspace then.
 std::int64_t RunnerOf<Signaled>::workspace_bytes(const Work& work) {
   if (is_nccls(work.config_as<Signaled>().transport.beside_gemm)) {
     return most_workspace_bytes(work.problem());
   }
-  const std::int64_t bytes = collective_bytes(work.problem()).count;
-  return traits_of(work.problem().op).in_place() ? 0 : bytes;
+  return collective_bytes(work.problem()).count;
 }
 
 std::int64_t RunnerOf<Signaled>::most_workspace_bytes(const Problem& problem) {

@@ -2,6 +2,7 @@
 
 #include "kernels/peer_exchange.hpp"
 
+#include <algorithm>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <random>
@@ -58,8 +59,10 @@ std::vector<PeerPiece> pieces_of(std::int64_t rows, std::int64_t n) {
 class PeerAccess : public GpuTest {
  protected:
   /// Runs the exchange twice, on matrices that are complete only when the counters say so.
+  /// `in_place`: the results of an all-reduce replace the matrices.
   template <class T>
-  void check(Collective collective, int ranks, std::int64_t block_rows, std::int64_t n) {
+  void check(Collective collective, int ranks, std::int64_t block_rows, std::int64_t n,
+             bool in_place = false) {
     const bool sums_all = collective == Collective::all_reduce;
     const std::int64_t rows = sums_all ? block_rows : ranks * block_rows;
     const std::int64_t result_rows = collective == Collective::reduce_scatter ? block_rows : rows;
@@ -83,7 +86,7 @@ class PeerAccess : public GpuTest {
     for (int rank = 0; rank < ranks; ++rank) {
       const auto r = static_cast<std::size_t>(rank);
       exchange.matrices[r] = zeroed(bytes);
-      results.push_back(sums_all ? exchange.matrices[r] : zeroed(result_bytes));
+      results.push_back(in_place ? exchange.matrices[r] : zeroed(result_bytes));
       streams.push_back(make_stream());
     }
     OVT_CHECK(cudaDeviceSynchronize());
@@ -94,11 +97,12 @@ class PeerAccess : public GpuTest {
         inputs.emplace_back(rows, n);
         for (int& value : inputs.back().values) value = static_cast<int>(random() % 17) - 8;
         OVT_CHECK(cudaMemset(exchange.matrices[static_cast<std::size_t>(rank)], 0xff, bytes));
+        OVT_CHECK(cudaMemset(results[static_cast<std::size_t>(rank)], 0xff, result_bytes));
       }
       OVT_CHECK(cudaDeviceSynchronize());
       for (int rank = 0; rank < ranks; ++rank) {
         exchange.barrier = barriers.barrier(rank);
-        exchange.result = sums_all ? nullptr : results[static_cast<std::size_t>(rank)];
+        exchange.result = results[static_cast<std::size_t>(rank)];
         const cudaStream_t own = streams[static_cast<std::size_t>(rank)].get();
         barriers.enqueue_gate(own, rank);
         OVT_CHECK(kernels::exchange(own, exchange, pieces, 3 - round));
@@ -143,6 +147,9 @@ class PeerAccess : public GpuTest {
         }
         EXPECT_EQ(wrong, 0u) << to_string(collective) << ", " << ranks << " ranks, round " << round
                              << ", rank " << rank;
+        const auto added = on_host<std::uint32_t>(barriers.flags_of_rank(rank)->added,
+                                                  kernels::RankFlags::kCounters);
+        EXPECT_EQ(std::ranges::count(added, 0u), std::ssize(added));
       }
     }
   }
@@ -157,6 +164,14 @@ TEST_F(PeerAccess, every_element_comes_to_its_place_whatever_the_ranks_and_the_p
     }
     check<__nv_bfloat16>(collective, 4, 700, 512);
   }
+}
+
+TEST_F(PeerAccess, an_all_reduce_may_replace_what_it_adds_up) {
+  for (const int ranks : {2, 3, 8}) check<__half>(Collective::all_reduce, ranks, 37, 1096, true);
+}
+
+TEST_F(PeerAccess, large_pieces_are_right_in_two_halves) {
+  for (const int ranks : {2, 4}) check<__nv_bfloat16>(Collective::all_reduce, ranks, 2048, 1024);
 }
 
 }  // namespace

@@ -16,12 +16,12 @@ struct Expected {
 };
 
 // Sizes counted by hand: 4096 x 512 elements are 4 MiB, 1024 x 512 are 1, 4096 x 1024 are 8. The
-// workspace is as large as the whole buffer of the collective; for all_reduce, which works in
-// place, it is 0, unless NCCL moves the groups of `signaled`. all_to_all needs as much again where
-// such groups are received in the workspace. The exchanged operand lies in the world's memory with
-// every transport except the ring, and with all_to_all; then it needs no temporary memory. With
-// peer access it lies there only where sums are made in place, or where ranks load the rows of A
-// from one another. Copy engines send A from where it is.
+// workspace is as large as the whole buffer of the collective; it is 0 for an all_reduce of whole
+// products by NCCL, which works in place. all_to_all needs as much again where NCCL moves the
+// groups of `signaled`, which are received in the workspace. The exchanged operand lies in the
+// world's memory with every transport except the ring, and with all_to_all; then it needs no
+// temporary memory. With peer access it lies there only where ranks load the rows of A from one
+// another. Copy engines send A from where it is.
 TEST(SizesTest, AreThoseCountedByHand) {
   const auto library = [](const char* strategy, const char* transport = "ring") {
     return library_config(strategy, transport);
@@ -33,7 +33,8 @@ TEST(SizesTest, AreThoseCountedByHand) {
       {OVT_GEMM_ALL_REDUCE, signaled_config("ring"), 4, 1, 8, 8, 13},
       {OVT_GEMM_ALL_REDUCE, signaled_config("symmetric"), 4, 1, 8, 16, 5},
       {OVT_GEMM_ALL_REDUCE, signaled_config("symmetric_then_ring"), 4, 1, 8, 16, 5},
-      {OVT_GEMM_ALL_REDUCE, signaled_config("peer_access"), 4, 1, 8, 8, 5},
+      {OVT_GEMM_ALL_REDUCE, signaled_config("peer_access"), 4, 1, 8, 8, 13},
+      {OVT_GEMM_ALL_REDUCE, "sequential ctas=8 transport=peer_access", 4, 1, 8, 8, 13},
       {OVT_GEMM_REDUCE_SCATTER, library("sequential"), 4, 1, 2, 8, 7},
       {OVT_GEMM_REDUCE_SCATTER, library("chunked", "symmetric"), 4, 1, 2, 10, 5},
       {OVT_GEMM_REDUCE_SCATTER, signaled_config("ring"), 4, 1, 2, 8, 7},
