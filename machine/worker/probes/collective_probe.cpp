@@ -51,8 +51,9 @@ CollectiveBuffers take_buffers(Bump& bump, const CollectiveProbe& probe) {
   const bool gathers = probe.collective == Collective::all_gather;
   const bool scatters = probe.collective == Collective::reduce_scatter;
   CollectiveBuffers buffers{.send = bump.take(gathers ? part : whole)};
-  buffers.receive = probe.collective == Collective::all_reduce ? buffers.send
-                                                               : bump.take(scatters ? part : whole);
+  const bool in_place =  // as plans do
+      probe.collective == Collective::all_reduce && probe.transport != Transport::peer_access;
+  buffers.receive = in_place ? buffers.send : bump.take(scatters ? part : whole);
   return buffers;
 }
 
