@@ -86,7 +86,9 @@ class PeerAccess : public GpuTest {
     for (int rank = 0; rank < ranks; ++rank) {
       const auto r = static_cast<std::size_t>(rank);
       exchange.matrices[r] = zeroed(bytes);
-      results.push_back(in_place ? exchange.matrices[r] : zeroed(result_bytes));
+      // A result is aligned to 16 bytes, not more.
+      results.push_back(in_place ? exchange.matrices[r]
+                                 : static_cast<std::byte*>(zeroed(result_bytes + 16)) + 16);
       streams.push_back(make_stream());
     }
     OVT_CHECK(cudaDeviceSynchronize());

@@ -67,7 +67,8 @@ std::vector<Config> odd_configs(const Problem& of) {
                                                         {{128, 128, 64, 4, 2}, 2},
                                                         {{192, 96, 64, 4, 1}, 1},
                                                         {{256, 112, 64, 3, 1}, 1}}};
-  std::vector<Config> list{Config{}};
+  std::vector<Config> list{Config{},
+                           Sequential{.comm_ctas = 8, .transport = Transport::peer_access}};
   for (const auto& [tile, swizzle] : kTiles) {
     list.emplace_back(
         PeerStore{.tile = tile,
