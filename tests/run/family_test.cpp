@@ -74,7 +74,7 @@ TEST(RecipeSizesTest, are_those_of_the_most_rows) {
   EXPECT_EQ(sizes.b_bytes, 1 * kMi);
   EXPECT_EQ(sizes.c_bytes, 8 * kMi);
   EXPECT_EQ(sizes.shared_bytes, 8 * kMi);
-  EXPECT_EQ(sizes.temporary_bytes, 5 * kMi);
+  EXPECT_EQ(sizes.temporary_bytes, 13 * kMi);
   EXPECT_EQ(sizes_of(recipe, 8192).shared_bytes, 16 * kMi);
   ovt_sizes none{};
   none.size = sizeof none;
