@@ -10,8 +10,8 @@ namespace overlaptune::run {
 /// m/ranks rows), B, and the result C (for gemm_reduce_scatter its m/ranks rows). `symmetric` needs
 /// A (exchanged first) or C within `World::memory`, at the same offset on every rank; `copy_engine`
 /// needs C there, but not A; `peer_access` needs C of gemm_all_reduce and A of all_to_all_gemm
-/// there, and strategy `peer_store` also C of gemm_all_to_all. `workspace` lies there with every
-/// transport. It has `workspace_bytes` bytes, and may be null where that is 0.
+/// there; strategy `peer_store` needs only C of gemm_all_to_all there. `workspace` lies there with
+/// every transport. It has `workspace_bytes` bytes, and may be null where that is 0.
 struct Operands {
   const void* a = nullptr;
   const void* b = nullptr;

@@ -35,12 +35,16 @@ struct RankFlags {
   u32 here[kHereFlags];
   u32 ticket;  ///< storing warps that know the run, where the kernel itself has the barrier
   u32 epoch;   ///< the run that `counters` and `done` are for, likewise
-  u32 unused_too[19];
+  u32 ended;  ///< storing warps of a launch that fetches sums which have fetched all that they will
+  u32 unused_too[18];
   u32 epochs[kMostRanks];  ///< runs with each rank, before this one
   /// The run that each rank has reached, by that rank: gates count it up, kernels with a
   /// barrier of their own write its number. Both fit as long as the world lives: each run of two
   /// ranks is counted once by both.
   u32 ready[kMostRanks];
+  /// For each wave group: tiles whose sums the peers have ready for this rank to fetch. Zero
+  /// between launches that fetch sums (fetches.cuh): each resets what it has waited for.
+  u32 summed[kCounters];
 };
 
 /// The word that a wait was for.
@@ -51,6 +55,7 @@ enum class Awaited : u32 {
   flag,     ///< a flag of a copy engine; `index`: the rank that raises it
   told,     ///< none: a peer says that one of its waits took too long
   aborted,  ///< none: the host ended all waits
+  summed,   ///< the peers' sums of a wave group; `index`: its number
 };
 
 /// In host memory that the GPU reads and writes, so that neither side needs a stream. The host

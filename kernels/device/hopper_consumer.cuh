@@ -138,6 +138,11 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
   const int begin = first_step<K>(order);
   const int end = last_step<K>(order);
   bool added_up = !splits_k<K>(order);
+  // By all threads; all have read the item then.
+  const auto give_back_slot = [&](u32 number) {
+    consumer_barrier(consumer);
+    if (thread == 0) give_back_half(items, number);
+  };
   for (u32 number = K::kPingPong ? consumer : 0;; number += kStride<K>) {
     const Item item = taken(items, number);
     if (item.what == kEnd) break;
@@ -148,12 +153,21 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
           if (launch.run.has_barrier != 0) barrier_wait(shared_address(&items.passed_barrier), 0);
           push_steps(items, number, item, consumer, stages, turns, release);
         }
-        consumer_barrier(consumer);  // all have read the item
-        if (thread == 0) give_back_half(items, number);
+        give_back_slot(number);
         continue;
       }
       stage = item.steps % K::kStages;
       phase = item.steps / K::kStages & 1;
+    }
+    if constexpr (K::Epilogue::kFetches) {
+      if (item.what == kFetch) {  // the storing warp fetches
+        if (K::kPingPong && thread == 0) {
+          wait_for_turn<K>(turns, consumer, number);
+          barrier_arrive(turns + 8 * (consumer ^ 1));
+        }
+        give_back_slot(number);
+        continue;
+      }
     }
     if (K::kPingPong) {
       // The stages of the other consumer's tile are skipped.
@@ -202,7 +216,10 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
       for (int i = 0; i < K::kAccumulators; ++i) completed(sums[part][i]);
     }
     release(last);
-    if (item.what == kTwin) continue;
+    if (item.what == kTwin) {
+      if constexpr (K::Epilogue::kFetches) give_back_slot(number);
+      continue;
+    }
     if (splits_k<K>(order)) exchange_halves<K>(sums, consumer, stages.memory);
     added_up = true;
 

@@ -156,6 +156,13 @@ __device__ __forceinline__ void produce(const Launch<K>& launch, Schedule& sched
         continue;
       }
     }
+    if constexpr (K::Epilogue::kFetches) {
+      if (item.what == kFetch) {
+        ask();
+        if (K::kPingPong) ++number;  // the other consumer's half
+        continue;
+      }
+    }
     load_tile(launch, item, stages, ask);
   }
 }

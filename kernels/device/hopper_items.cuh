@@ -21,8 +21,9 @@ constexpr int kSchedulingWarp = kSchedules<K> ? 3 : 0;
 
 enum What : short {
   kTile,
-  kTwin,  // the tile of the other CTA of the cluster, once more; nothing is stored
-  kPush,  // rows for a peer, which pass through the stages
+  kTwin,   // the tile of the other CTA of the cluster, once more; nothing is stored
+  kPush,   // rows for a peer, which pass through the stages
+  kFetch,  // a share of the peers' sums of a wave group
   kEnd,
 };
 struct alignas(16) Item {
@@ -35,7 +36,7 @@ struct alignas(16) Item {
   int index;  // of the tile in the order; of a push; where tiles are stored at ranks, the wave
               // group
   int owner;  // of a tile that is stored at a rank, and its slot there
-  int slot;   // of a push: its steps
+  int slot;   // of a push: its steps; of a fetch: its share
 };
 
 /// The pushes of a ring, each in the slot of its item.
@@ -46,8 +47,26 @@ struct Pushes {
 template <>
 struct Pushes<false> {};
 
+/// Staging buffers of a consumer that sums are fetched into: as many as have room for their
+/// barriers where other kernels have pushes (`static_bytes` in core/config/staging.cpp).
 template <class K>
-struct alignas(16) Items : Pushes<K::Feed::kWaits> {
+constexpr int kFetchBuffers = K::kBuffers < 4 ? K::kBuffers : 4;
+
+/// A barrier for each of them.
+template <bool kFetches, int kBuffers>
+struct Fetches {
+  u64 fetched[kBuffers];
+};
+template <int kBuffers>
+struct Fetches<false, kBuffers> {};
+
+/// Whether consumers have items without a tile, and so give back halves of their slots.
+template <class K>
+constexpr bool kHalves = K::Feed::kWaits || K::Epilogue::kFetches;
+
+template <class K>
+struct alignas(16) Items : Pushes<K::Feed::kWaits>,
+                           Fetches<K::Epilogue::kFetches, K::kConsumers * kFetchBuffers<K>> {
   Item items[kItems];
   u64 full[kItems];
   u64 empty[kItems];
@@ -80,7 +99,10 @@ __device__ __forceinline__ void init(Items<K>& items) {
   if constexpr (K::Feed::kWaits) barrier_init(shared_address(&items.passed_barrier), 1);
   for (int i = 0; i < kItems; ++i) {
     barrier_init(shared_address(items.full + i), 1);
-    barrier_init(shared_address(items.empty + i), (K::Feed::kWaits ? 2 : 1) * K::kOfOneTile);
+    barrier_init(shared_address(items.empty + i), (kHalves<K> ? 2 : 1) * K::kOfOneTile);
+  }
+  if constexpr (K::Epilogue::kFetches) {
+    for (u64& each : items.fetched) barrier_init(shared_address(&each), 1);
   }
   for (int i = 0; i < 2; ++i) {
     barrier_init(shared_address(items.claimed + i), 1);
@@ -115,8 +137,8 @@ __device__ __forceinline__ Item taken(const Items<K>& items, u32 number) {
 }
 
 /// Gives back the slot of an item, after all threads of a consumer have read it. By one thread for
-/// each of its consumers; of a push both that of the storing warp and one of the consumer do, and
-/// each for itself: `give_back_half`.
+/// each of its consumers; of an item for which the consumer has nothing to hand over, both that of
+/// the storing warp and one of the consumer do, and each for itself: `give_back_half`.
 template <class K>
 __device__ __forceinline__ void give_back_half(const Items<K>& items, u32 number) {
   barrier_arrive(shared_address(items.empty + number % kItems));
@@ -124,7 +146,7 @@ __device__ __forceinline__ void give_back_half(const Items<K>& items, u32 number
 template <class K>
 __device__ __forceinline__ void give_back(const Items<K>& items, u32 number) {
 #pragma unroll
-  for (int i = 0; i < (K::Feed::kWaits ? 2 : 1); ++i) give_back_half(items, number);
+  for (int i = 0; i < (kHalves<K> ? 2 : 1); ++i) give_back_half(items, number);
 }
 
 /// The number of an item among those of its consumer.

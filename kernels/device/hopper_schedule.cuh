@@ -40,8 +40,9 @@ struct Ahead {
 /// State of the scheduling warp.
 struct Schedule {
   int near = -1;  // a step of the queue near the lane's tile, where tiles are stored at ranks
-  int tile = -1;  // the CTA's next tile, in a launch that never waits
-  Ahead ahead{};  // the lane's, likewise
+  u32 second_halves = 0;  // items of the ring that were not taken from the queue
+  int tile = -1;          // the CTA's next tile, in a launch that never waits
+  Ahead ahead{};          // the lane's, likewise
 };
 
 // From the queue. The first CTA of a cluster takes positions for both.
@@ -146,6 +147,12 @@ __device__ __forceinline__ Item item_at(const Launch<K>& launch, int position, i
     }
     position = turn.number;
   }
+  if constexpr (K::Epilogue::kFetches) {
+    const FetchTurn turn =
+        fetch_turn<K::kCluster>(launch.epilogue, launch.order.tiles, position, near);
+    if (turn.fetches) return {.what = kFetch, .index = turn.group, .slot = turn.number};
+    position = turn.number;
+  }
   return tile_at(launch, position, near);
 }
 
@@ -184,15 +191,16 @@ __device__ __forceinline__ Item next_item(const Order& order, u32 number, Schedu
   return item;
 }
 
-/// Puts item number `number` into the ring. By all lanes of the scheduling warp. False: it is the
-/// end.
+/// Puts what comes next into the ring, as item number `number`. By all lanes of the scheduling
+/// warp. Returns the items that it takes there: a fetch is one for each of two consumers that take
+/// turns, which so keep their turns. 0: it is the end.
 template <class K>
-__device__ __forceinline__ bool hand_over(const Launch<K>& launch, Items<K>& items, u32 number,
-                                          Schedule& schedule) {
+__device__ __forceinline__ u32 hand_over(const Launch<K>& launch, Items<K>& items, u32 number,
+                                         Schedule& schedule) {
   const Order& order = launch.order;
   Item item;
   if constexpr (K::kQueued) {
-    const int position = position_of_item(launch, items, number);
+    const int position = position_of_item(launch, items, number - schedule.second_halves);
     item = item_at(launch, position, schedule.near);
     if (item.what == kEnd) item.index = items.ended;
   } else {
@@ -208,15 +216,25 @@ __device__ __forceinline__ bool hand_over(const Launch<K>& launch, Items<K>& ite
         steps = item.slot = steps_of<K>(push);
       }
     }
+    if constexpr (K::Epilogue::kFetches) {
+      if (item.what == kFetch) steps = 0;
+    }
     item.steps = items.loaded;
     items.loaded = item.steps + steps;
     put(items, number, item);
-    if (K::kPingPong && item.what == kEnd) {
+    if (K::kPingPong && (item.what == kEnd || (K::Epilogue::kFetches && item.what == kFetch))) {
       wait_for_slot(items, number + 1);
       put(items, number + 1, item);
     }
   }
-  return item.what != kEnd;
+  if (item.what == kEnd) return 0;
+  if constexpr (K::kPingPong && K::Epilogue::kFetches) {
+    if (item.what == kFetch) {
+      ++schedule.second_halves;
+      return 2;
+    }
+  }
+  return 1;
 }
 
 /// The work of the scheduling warp.
@@ -224,9 +242,11 @@ template <class K>
 __device__ __forceinline__ void schedule_items(const Launch<K>& launch, Items<K>& items,
                                                Schedule& schedule) {
   u32 number = 0;
-  while (hand_over(launch, items, number, schedule)) {
-    if constexpr (K::kQueued) barrier_wait(shared_address(&items.asked), number & 1);
-    ++number;
+  u32 taken = 0;
+  while (const u32 put = hand_over(launch, items, number, schedule)) {
+    if constexpr (K::kQueued) barrier_wait(shared_address(&items.asked), taken & 1);
+    ++taken;
+    number += put;
   }
 }
 

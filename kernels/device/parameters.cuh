@@ -114,20 +114,31 @@ struct Group {
   u32 arrivals;  ///< the group's counter when all that this rank owns has arrived
 };
 
+/// The fetches of a launch of gemm_all_reduce (fetches.cuh).
+template <int kGroups>
+struct FetchParams {
+  int shares;           ///< of the sums of a group; each is an item of the queue
+  u32 summed[kGroups];  ///< `RankFlags::summed` when all sums of the peers are there
+};
+
 /// Each tile goes to the rank that owns it (at_ranks.cuh). The tensor maps come last, so that the
 /// host can hand over those of fewer ranks.
-template <int kRanks, int kGroups>
+template <int kRanks, int kGroups, bool kFetches>
 struct AtRanksParams {
   int rank;
-  int owns_blocks;  ///< rank r owns row block r; else a part of each group, and its sums go to all
+  int owns_blocks;  ///< rank r owns row block r; else a part of each group, whose sums all need
   int adds;         ///< the sum of all ranks is the result; else each tile is
   int slots;        ///< of a rank, for each peer
   int groups_count;
   int own_later;  ///< 1: own tiles come after the peers' tiles of the next group; 0: of the same
-  u32 done;       ///< `RankFlags::done` when all tiles of the peers have arrived in C; 0: none come
+  /// `RankFlags::done` when all tiles of the peers have arrived in C or, where sums are fetched,
+  /// when all peers have fetched this rank's; 0: it waits for neither.
+  u32 done;
   Group groups[kGroups];
   char* slots_of[RankFlags::kMostRanks];
-  TensorMap c[kRanks];  ///< the rows of C that this rank's tiles fill at each rank
+  Either<kFetches, FetchParams<kGroups>, NoParams> fetches;
+  /// The rows of C that this rank's tiles fill at each rank; where sums are fetched, its own C.
+  TensorMap c[kFetches ? 1 : kRanks];
 };
 
 }  // namespace overlaptune::kernels::device

@@ -27,14 +27,29 @@ double pushes_a_tile(const QueuedKernel& kernel, std::int64_t k, double share_by
   return tile / kFlopsAnSm / (share_bytes / kBytesACta);
 }
 
+/// The number of shares of the sums of a group: one for each cluster, so that clusters which go on
+/// by equal steps compute the same tiles as without fetches. CTAs that share a tile have no other
+/// item: what a group needs then gets an equal part of the SMs that have no tile.
+std::int64_t fetches_of(const QueuedKernel& kernel, std::int64_t items, std::size_t groups,
+                        int sms) {
+  const std::int64_t clusters = sms / kernel.ctas_an_item;
+  if (kernel.ctas_an_item == kernel.tiles_an_item) return std::max<std::int64_t>(clusters, 1);
+  return std::max<std::int64_t>((clusters - items) / static_cast<std::int64_t>(groups), 1);
+}
+
 }  // namespace
 
 QueuedItems queued_items(const QueuedKernel& kernel, const GeneratedOperands& operands,
                          std::int64_t tiles, int sms) {
   const std::int64_t of_tiles = (tiles + kernel.tiles_an_item - 1) / kernel.tiles_an_item;
-  QueuedItems items{.all = of_tiles};
+  QueuedItems items{.all = of_tiles, .computing = of_tiles};
   if (operands.stores) {
     items.homes = operands.stores->before_waits / kernel.tiles_an_item;
+    if (operands.stores->fetches) {
+      const std::size_t groups = operands.stores->groups.size();
+      items.fetches = fetches_of(kernel, of_tiles, groups, sms);
+      items.all += static_cast<std::int64_t>(groups) * items.fetches;
+    }
   }
   if (operands.rows && operands.rows->arrivals.front().counter == nullptr) {
     items.homes = operands.rows->arrivals.front().end / kernel.tiles_an_item;
@@ -64,7 +79,7 @@ bool goes_on_by_steps(const GeneratedOperands& operands, const QueuedItems& item
                       unsigned clusters) {
   constexpr std::int64_t kMany = 16;
   const bool waits = operands.stores && operands.stores->adds && operands.stores->own_later;
-  return !waits || items.all < kMany * clusters;
+  return !waits || items.computing < kMany * clusters;
 }
 
 device::Run run_of(const GeneratedOperands& operands, const QueuedItems& items, unsigned clusters) {
@@ -146,34 +161,50 @@ std::vector<std::byte> rows_parameter(const TileOrder& order, const GeneratedOpe
   });
 }
 
-std::vector<std::byte> stores_parameter(const GeneratedStores& stores,
+namespace {
+
+/// The parameters for at most so many groups, and the bytes of them that a kernel takes which is
+/// made for as many maps.
+template <int kGroups, bool kFetches>
+std::vector<std::byte> stores_parameter(const GeneratedStores& stores, const QueuedItems& items,
+                                        std::span<const device::TensorMap> maps) {
+  using Params = device::AtRanksParams<device::RankFlags::kMostRanks, kGroups, kFetches>;
+  Params params{.rank = stores.rank,
+                .owns_blocks = stores.owns_blocks ? 1 : 0,
+                .adds = stores.adds ? 1 : 0,
+                .slots = static_cast<int>(stores.slots),
+                .groups_count = static_cast<int>(stores.groups.size()),
+                .own_later = stores.own_later ? 1 : 0,
+                .done = stores.done,
+                .groups = {},
+                .slots_of = {},
+                .fetches = {},
+                .c = {}};
+  if constexpr (kFetches) params.fetches.shares = static_cast<int>(items.fetches);
+  for (std::size_t i = 0; i < stores.groups.size(); ++i) {
+    const GeneratedStores::Group& group = stores.groups[i];
+    params.groups[i] = {static_cast<int>(group.end), static_cast<int>(group.computed),
+                        static_cast<int>(group.slot), group.arrivals};
+    if constexpr (kFetches) params.fetches.summed[i] = group.summed;
+  }
+  for (std::size_t i = 0; i < stores.peers.size(); ++i) {
+    params.slots_of[i] = static_cast<char*>(stores.peers[i].slots);
+  }
+  std::copy(maps.begin(), maps.end(), params.c);
+  // The kernel has maps of its ranks only, and nothing behind them.
+  static_assert(sizeof(device::AtRanksParams<3, kGroups, kFetches>) ==
+                offsetof(Params, c) + (kFetches ? 1 : 3) * sizeof(device::TensorMap));
+  return parameter(params, offsetof(Params, c) + maps.size_bytes());
+}
+
+}  // namespace
+
+std::vector<std::byte> stores_parameter(const GeneratedStores& stores, const QueuedItems& items,
                                         std::span<const device::TensorMap> maps,
                                         const LaunchRoom& room) {
   return with_constant(room.groups, [&](auto groups) {
-    using Params = device::AtRanksParams<device::RankFlags::kMostRanks, groups>;
-    Params params{.rank = stores.rank,
-                  .owns_blocks = stores.owns_blocks ? 1 : 0,
-                  .adds = stores.adds ? 1 : 0,
-                  .slots = static_cast<int>(stores.slots),
-                  .groups_count = static_cast<int>(stores.groups.size()),
-                  .own_later = stores.own_later ? 1 : 0,
-                  .done = stores.done,
-                  .groups = {},
-                  .slots_of = {},
-                  .c = {}};
-    for (std::size_t i = 0; i < stores.groups.size(); ++i) {
-      const GeneratedStores::Group& group = stores.groups[i];
-      params.groups[i] = {static_cast<int>(group.end), static_cast<int>(group.computed),
-                          static_cast<int>(group.slot), group.arrivals};
-    }
-    for (std::size_t i = 0; i < stores.peers.size(); ++i) {
-      params.slots_of[i] = static_cast<char*>(stores.peers[i].slots);
-    }
-    std::copy(maps.begin(), maps.end(), params.c);
-    // The kernel has maps of its ranks only, and nothing behind them.
-    static_assert(sizeof(device::AtRanksParams<3, groups>) ==
-                  offsetof(Params, c) + 3 * sizeof(device::TensorMap));
-    return parameter(params, offsetof(Params, c) + maps.size_bytes());
+    return stores.fetches ? stores_parameter<groups, true>(stores, items, maps)
+                          : stores_parameter<groups, false>(stores, items, maps);
   });
 }
 

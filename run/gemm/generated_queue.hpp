@@ -18,8 +18,10 @@ struct QueuedKernel {
 /// The items of a launch.
 struct QueuedItems {
   std::int64_t all = 0;
-  std::int64_t homes = 0;   ///< the first items, which wait for nothing
-  std::int64_t shares = 0;  ///< of the rows of a group, each pushed by one CTA
+  std::int64_t computing = 0;  ///< of these, items that compute tiles
+  std::int64_t homes = 0;      ///< the first items, which wait for nothing
+  std::int64_t shares = 0;     ///< of the rows of a group, each pushed by one CTA
+  std::int64_t fetches = 0;    ///< shares of the sums of a group, each fetched by one cluster
   PushOrder order{};
 };
 
@@ -44,9 +46,10 @@ struct QueuedItems {
     const TileOrder& order, const GeneratedOperands& operands, const QueuedKernel& kernel,
     const QueuedItems& items, const LaunchRoom& room, const kernels::device::TensorMap& own_a = {});
 
-/// The stores of a launch. `maps`: those of the rows of C that this rank's tiles fill at each rank.
+/// The stores of a launch. `maps`: those of the rows of C that this rank's tiles fill at each rank;
+/// where sums are fetched, that of its own C.
 [[nodiscard]] std::vector<std::byte> stores_parameter(
-    const GeneratedStores& stores, std::span<const kernels::device::TensorMap> maps,
-    const LaunchRoom& room);
+    const GeneratedStores& stores, const QueuedItems& items,
+    std::span<const kernels::device::TensorMap> maps, const LaunchRoom& room);
 
 }  // namespace overlaptune::run

@@ -159,7 +159,7 @@ class HopperKernel : public GeneratedKernel {
                        operands.rows ? rows_parameter(order, operands, queued, items, room_,
                                                       own_rows(order, operands, k))
                                      : parameter(device::NoParams{}),
-                       operands.stores ? stores_parameter(*operands.stores,
+                       operands.stores ? stores_parameter(*operands.stores, items,
                                                           maps_of(*operands.stores, order), room_)
                                        : into_c(order, operands),
                        queued_launch ? parameter(run_of(operands, items, clusters))
@@ -203,20 +203,21 @@ class HopperKernel : public GeneratedKernel {
     });
   }
 
-  /// The rows of C that this rank's tiles fill at each rank.
+  /// The rows of C that this rank's tiles fill at each rank; where sums are fetched, its own C.
   [[nodiscard]] std::vector<device::TensorMap> maps_of(const GeneratedStores& stores,
                                                        const TileOrder& order) const {
+    const auto map_of = [&](const GeneratedStores::Peer& peer) {
+      return peer.c == nullptr ? device::TensorMap{}
+                               : tensor_map({.base = peer.c,
+                                             .columns = order.n,
+                                             .rows = order.block_rows,
+                                             .row_stride = order.n,
+                                             .block_stride = order.block_rows * order.n},
+                                            subtile_columns_, subtile_rows_, result_of(elements_));
+    };
+    if (stores.fetches) return {map_of(stores.peers[static_cast<std::size_t>(stores.rank)])};
     std::vector<device::TensorMap> maps;
-    for (const GeneratedStores::Peer& peer : stores.peers) {
-      maps.push_back(peer.c == nullptr
-                         ? device::TensorMap{}
-                         : tensor_map({.base = peer.c,
-                                       .columns = order.n,
-                                       .rows = order.block_rows,
-                                       .row_stride = order.n,
-                                       .block_stride = order.block_rows * order.n},
-                                      subtile_columns_, subtile_rows_, result_of(elements_)));
-    }
+    for (const GeneratedStores::Peer& peer : stores.peers) maps.push_back(map_of(peer));
     return maps;
   }
 

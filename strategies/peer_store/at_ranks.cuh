@@ -10,7 +10,8 @@
 //   own tile               one pass for each peer: granted with the subtile that the peer has
 //                          stored here; the consumer adds it to its sums and gives the buffer
 //                          back. Then one more: granted empty; filled with the sums; finished by a
-//                          store in C
+//                          store in C and, where the peers fetch the sums (fetches.cuh), another
+//                          one in the slot of the first peer
 //   gemm_all_to_all        one pass: granted empty; finished by a store into the owner's C
 //
 // The storing warp turns to a tile when it has finished the one before it: mostly while the tile is
@@ -22,7 +23,7 @@
 // Source: the idea of an epilogue that stores into the owner's memory is FLUX's (Chang et al. 2024,
 // section 3).
 
-#include "kernels/device/hopper_copies.cuh"
+#include "strategies/peer_store/fetches.cuh"
 
 namespace overlaptune::kernels::device {
 
@@ -36,38 +37,16 @@ template <class Params>
 __device__ __forceinline__ Task task_of(const Params& peers, int owner) {
   return !peers.adds ? kFill : owner == peers.rank ? kAddAndFill : kFillForOwner;
 }
-/// Whether other ranks have to know when the tile is stored.
-template <class Params>
-__device__ __forceinline__ bool peers_see(const Params& peers, int owner) {
-  return owner != peers.rank || !peers.owns_blocks;
-}
 
 // The storing warp.
-
-template <class K>
-constexpr long long kTileBytes = K::kBlockM* K::kBlockN * 2;
 
 /// The consumer's first subtile of a tile in the slots of `owner`, for the sums of peer number
 /// `source`, not counting the owner.
 template <class K>
 __device__ __forceinline__ char* in_slot(const typename K::Epilogue::Params& peers, int owner,
                                          int source, int slot, int consumer) {
-  return peers.slots_of[owner] +
-         (static_cast<long long>(source) * peers.slots + slot) * kTileBytes<K> +
+  return slot_of<K>(peers, owner, source, slot) +
          first_of<K>(consumer) / 64 * K::kSubtiles * K::kSubtileBytes;
-}
-
-/// Starts the store of a subtile of C at its owner; sums of gemm_all_reduce at all ranks, the owner
-/// last: its own memory is near.
-template <class K>
-__device__ __forceinline__ void store_in_c(const typename K::Epilogue::Params& peers, int owner,
-                                           const Place& subtile, u32 buffer) {
-  int rank = owner;
-#pragma unroll 1
-  do {
-    if (!peers.owns_blocks) rank = rank + 1 < K::Epilogue::kRanks ? rank + 1 : 0;
-    store(&peers.c[rank], buffer, subtile.column, subtile.row, 0);
-  } while (rank != owner);
 }
 
 /// Tells the ranks to which the consumer has stored its part of a tile, once it is in memory.
@@ -76,17 +55,17 @@ __device__ __forceinline__ void signal_stored(const Launch<K>& launch, const Ite
   const auto& peers = launch.epilogue;
   const Run& run = launch.run;
   const u32 signal = launch.order.signal;
-  if (!peers_see(peers, item.owner)) return;
+  if (!K::Epilogue::kFetches && item.owner == peers.rank) return;
   wait_for_stores();
   if (task_of(peers, item.owner) == kFillForOwner) {
     increment(run.flags[item.owner]->counters + item.index, signal);
-  } else if (item.owner != peers.rank) {
-    increment(&run.flags[item.owner]->done, signal);
-  } else if (!peers.owns_blocks) {
+  } else if constexpr (K::Epilogue::kFetches) {
 #pragma unroll 1
     for (int rank = 0; rank < K::Epilogue::kRanks; ++rank) {
-      if (rank != peers.rank) increment(&run.flags[rank]->done, signal);
+      if (rank != peers.rank) increment(run.flags[rank]->summed + item.index, signal);
     }
+  } else {
+    increment(&run.flags[item.owner]->done, signal);
   }
 }
 
@@ -153,8 +132,11 @@ __device__ __forceinline__ u32 deliver_tile(const Launch<K>& launch, int consume
       if (todo == kFillForOwner) {
         store_bytes(slot + subtile * K::kSubtileBytes, from, K::kSubtileBytes);
       } else {
-        store_in_c<K>(peers, item.owner, place_of_subtile<K>(first, static_cast<int>(subtile)),
-                      from);
+        const Place at = place_of_subtile<K>(first, static_cast<int>(subtile));
+        store(&peers.c[K::Epilogue::kFetches ? 0 : item.owner], from, at.column, at.row, 0);
+        if constexpr (K::Epilogue::kFetches) {
+          store_bytes(slot + subtile * K::kSubtileBytes, from, K::kSubtileBytes);
+        }
       }
     }
     end_stores();
@@ -167,10 +149,12 @@ __device__ __forceinline__ u32 deliver_tile(const Launch<K>& launch, int consume
 }
 
 /// For launches of `kOfRanks` ranks, at least 2, and at most `kGroups` wave groups.
-template <int kOfRanks, int kGroups>
+/// `kFetchesSums`: those of gemm_all_reduce, and only they.
+template <int kOfRanks, int kGroups, bool kFetchesSums = false>
 struct AtRanks {
-  using Params = AtRanksParams<kOfRanks, kGroups>;
+  using Params = AtRanksParams<kOfRanks, kGroups, kFetchesSums>;
   static constexpr bool kAtRanks = true;
+  static constexpr bool kFetches = kFetchesSums;
   static constexpr int kRanks = kOfRanks;
 
   /// The place of a tile. In `order` there is one block.
@@ -184,7 +168,7 @@ struct AtRanks {
 
   /// The work of the warp that stores for one consumer, after all ranks have met; one thread of it
   /// does all. In the CTA that took the end of the queue, it ends when all that peers store into C
-  /// is there.
+  /// is there, or when they have fetched all sums.
   template <class K>
   static __device__ __forceinline__ void deliver(const Launch<K>& launch, int consumer,
                                                  const Items<K>& items, const Buffers& buffers) {
@@ -192,6 +176,7 @@ struct AtRanks {
     fence_copies();  // TMA writes where the ranks have read before
     const u32 task = shared_address(items.tasks + consumer);
     u32 pass = 0;
+    [[maybe_unused]] u32 fetched = 0;
     u32 number = K::kPingPong ? consumer : 0;
     Item item = taken(items, number);
     while (item.what != kEnd) {
@@ -199,12 +184,19 @@ struct AtRanks {
         pass += deliver_tile(launch, consumer, buffers, task, item, pass);
         give_back(items, number);
         signal_stored(launch, item);
+      } else if constexpr (kFetches) {
+        give_back_half(items, number);  // the consumer gives back the other half
+        if (item.what == kFetch) {
+          const u32 barriers = shared_address(items.fetched + consumer * kFetchBuffers<K>);
+          fetched = fetch_sums(launch, consumer, buffers, barriers, item, fetched);
+        }
       } else {
         give_back(items, number);
       }
       number += kStride<K>;
       item = taken(items, number);
     }
+    if constexpr (kFetches) tell_fetched(launch);
     wait_for_stores();
     const u32 done = launch.epilogue.done;
     if (item.index != 0 && consumer == 0 && done != 0) {

@@ -77,24 +77,31 @@ class PeerStorePlan : public Plan {
   /// Makes the waits of a plan that is wrong on purpose.
   void spoil(GeneratedStores& stores) const {
     if (mutant_ == Mutant::missing_wait) {
+      // Sums are fetched when they are ready also then: words that come later than the launch that
+      // counts them would be counted by the next one.
       for (GeneratedStores::Group& group : stores.groups) group.arrivals = 0;
-      stores.done = 0;
+      if (!stores.fetches) stores.done = 0;
     }
     if (mutant_ == Mutant::missing_signal) {  // one more than ever comes, for each group or C
       for (GeneratedStores::Group& group : stores.groups) group.arrivals += stores.adds ? 1 : 0;
       stores.done += stores.adds ? 0 : 1;
     }
-    if (mutant_ == Mutant::skipped_tile && !stores.owns_blocks) {
-      // The last tile of every peer is one that it owns.
-      stores.done -= static_cast<std::uint32_t>((problem_.ranks - 1) * gemm_.signals_a_tile());
+    if (mutant_ == Mutant::skipped_tile && stores.fetches) {
+      // The last tile of a peer is one that it owns: its sums are not waited for.
+      for (int peer = 0; peer < problem_.ranks; ++peer) {
+        const StoredTile last = stored_tile(stored_, peer, stored_.tiles() - 1);
+        if (peer == stores.rank || last.owner != peer) continue;
+        stores.groups[last.group].summed -= static_cast<std::uint32_t>(gemm_.signals_a_tile());
+      }
     }
   }
 
   /// The rows of C that this rank's tiles fill at a rank.
   [[nodiscard]] void* rows_at(int peer, const Operands& operands) const {
     const OpTraits& op = traits_of(problem_.op);
-    if (op.c_is_block) return peer == world_.rank() ? operands.c : nullptr;
-    if (op.in_place()) return there(peer, operands.c);
+    if (op.c_is_block || fetches_sums(problem_.op)) {
+      return peer == world_.rank() ? operands.c : nullptr;
+    }
     return at(there(peer, operands.c), world_.rank() * order_.block_rows * problem_.n,
               result_of(problem_.elements));
   }
@@ -160,9 +167,10 @@ std::int64_t RunnerOf<PeerStore>::most_workspace_bytes(const Problem& problem) {
   return (problem.ranks - 1) * owned * result_bytes(problem.elements);
 }
 
-/// Ranks store into the C of others, unless each rank's C is a block of its own.
+/// Ranks store into the C of others, unless each rank's C is a block of its own, or each fetches
+/// what the others have added up.
 bool RunnerOf<PeerStore>::goes_through_world(const Problem& problem, const PeerStore& /*config*/) {
-  return !traits_of(problem.op).c_is_block;
+  return !traits_of(problem.op).c_is_block && !fetches_sums(problem.op);
 }
 
 }  // namespace overlaptune::run

@@ -74,6 +74,50 @@ StoredTile stored_tile(const StoreOrder& order, int rank, std::int64_t position)
   return found(order.groups.size() - 1, rank);
 }
 
+namespace {
+
+/// Groups that are fetched before the peers' tiles of a group begin, or of the one behind the last.
+std::int64_t fetched_before(std::int64_t group) {
+  return std::max<std::int64_t>(group - 2, 0);
+}
+
+}  // namespace
+
+std::int64_t items_of(const StoreOrder& order, const FetchOrder& fetches) {
+  const auto groups = static_cast<std::int64_t>(order.groups.size());
+  return (order.tiles() + fetches.tiles_an_item - 1) / fetches.tiles_an_item +
+         groups * fetches.shares;
+}
+
+StoreItem store_item(const StoreOrder& order, const FetchOrder& fetches, int rank,
+                     std::int64_t position) {
+  const auto groups = static_cast<std::int64_t>(order.groups.size());
+  std::int64_t tiles = 0;
+  // A step: the peers' tiles of a group, the own tiles of the one before, and what is fetched.
+  for (std::int64_t step = 0;; ++step) {
+    if (step < groups) {
+      const auto group = static_cast<std::size_t>(step);
+      tiles += order.groups[group].tiles.count() - order.share(group, rank).count();
+    }
+    if (step > 0) tiles += order.share(static_cast<std::size_t>(step - 1), rank).count();
+    const std::int64_t before = fetched_before(step);
+    const std::int64_t computing = (tiles + fetches.tiles_an_item - 1) / fetches.tiles_an_item;
+    const std::int64_t number = position - before * fetches.shares;
+    if (number < computing) return {.number = number};
+    const std::int64_t share = number - computing;
+    const std::int64_t fetched = (step < groups ? fetched_before(step + 1) : groups) - before;
+    if (step == groups || share < fetched * fetches.shares) {
+      return {.fetches = true,
+              .number = share % fetches.shares,
+              .group = static_cast<std::size_t>(before + share / fetches.shares)};
+    }
+  }
+}
+
+bool fetches_sums(Op op) {
+  return traits_of(op).in_place();
+}
+
 std::int64_t slot_bytes(const StoreOrder& order) {
   return std::int64_t{order.part.block_m} * order.part.block_n * result_bytes(order.part.elements);
 }

@@ -71,6 +71,29 @@ struct StoredTile {
 /// The first positions of a rank whose tiles wait for no peer. `adds`: as of `OpTraits::sums`.
 [[nodiscard]] std::int64_t tiles_before_waits(const StoreOrder& order, int rank, bool adds);
 
+/// The items of a GEMM that stores tiles, in gemm_all_reduce: those that compute tiles, and those
+/// that fetch the sums that other ranks have added up. A group's fetch is cut into shares, and each
+/// share is an item. The shares of a group come behind the own tiles of the group after it, in the
+/// last two groups behind all tiles: a rank's own tiles have had about the time of a group to be
+/// finished then. The tiles are in the order of `StoreOrder`.
+struct FetchOrder {
+  std::int64_t shares = 1;  ///< of each group
+  int tiles_an_item = 1;    ///< of an item that computes tiles: 1 or 2
+};
+struct StoreItem {
+  bool fetches = false;
+  std::int64_t number = 0;  ///< of the share; else of the item among those that compute tiles
+  std::size_t group = 0;    ///< that is fetched
+  friend bool operator==(const StoreItem&, const StoreItem&) = default;
+};
+[[nodiscard]] std::int64_t items_of(const StoreOrder& order, const FetchOrder& fetches);
+/// The item at a position of the queue of a rank, from 0 on.
+[[nodiscard]] StoreItem store_item(const StoreOrder& order, const FetchOrder& fetches, int rank,
+                                   std::int64_t position);
+
+/// Whether the ranks of an op fetch the sums of the others.
+[[nodiscard]] bool fetches_sums(Op op);
+
 /// Bytes of a slot: a whole tile, also where only a part of it lies within the matrix.
 [[nodiscard]] std::int64_t slot_bytes(const StoreOrder& order);
 

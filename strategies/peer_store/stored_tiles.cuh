@@ -20,9 +20,9 @@ struct Share {
   int begin;
   int count;
 };
-template <int kRanks, int kGroups>
-__device__ __forceinline__ Share share(const AtRanksParams<kRanks, kGroups>& peers, int group,
-                                       int owner) {
+template <int kRanks, int kGroups, bool kFetches>
+__device__ __forceinline__ Share share(const AtRanksParams<kRanks, kGroups, kFetches>& peers,
+                                       int group, int owner) {
   const int first = group > 0 ? peers.groups[group - 1].end : 0;
   const int count = peers.groups[group].end - first;
   if (peers.owns_blocks) return {first, count};
@@ -33,9 +33,9 @@ __device__ __forceinline__ Share share(const AtRanksParams<kRanks, kGroups>& pee
 /// `step`: that of a tile nearby, or -1; the search begins there, and it becomes that of the tile.
 /// A step has the peers' tiles of the group with its number, and the own tiles that follow them.
 /// With `own_later` there is one step more, which has only own tiles.
-template <int kRanks, int kGroups>
-__device__ __forceinline__ Stored stored(const AtRanksParams<kRanks, kGroups>& peers, int position,
-                                         int& step) {
+template <int kRanks, int kGroups, bool kFetches>
+__device__ __forceinline__ Stored stored(const AtRanksParams<kRanks, kGroups, kFetches>& peers,
+                                         int position, int& step) {
   const int last = peers.groups_count - 1 + peers.own_later;
   step = step < 0 ? 0 : step;
   while (step < last && position >= peers.groups[step].computed) ++step;
@@ -54,6 +54,55 @@ __device__ __forceinline__ Stored stored(const AtRanksParams<kRanks, kGroups>& p
   const int group = step - peers.own_later;
   return {group, peers.rank, share(peers, group, peers.rank).begin + rest,
           peers.groups[group].slot + rest};
+}
+
+/// Tile number `number` among those of a wave group that other ranks own: those of the next rank
+/// come first. False: there are not so many.
+template <int kRanks, int kGroups>
+__device__ __forceinline__ bool find_sums(const AtRanksParams<kRanks, kGroups, true>& peers,
+                                          int group, int number, Stored& found) {
+#pragma unroll 1  // unrolled, it takes too many registers
+  for (int turn = 1; turn < kRanks; ++turn) {
+    const int owner = (peers.rank + turn) % kRanks;
+    const Share part = share(peers, group, owner);
+    if (number < part.count) {
+      found = {group, owner, part.begin + number, peers.groups[group].slot + number};
+      return true;
+    }
+    number -= part.count;
+  }
+  return false;
+}
+
+/// An item of a launch that fetches sums: share `number` of the fetch of a group, or the tiles of
+/// item `number` among those that compute tiles.
+struct FetchTurn {
+  bool fetches;
+  int number;
+  int group;
+};
+
+/// The item at a position of the queue: `FetchOrder` of strategies/peer_store/store_order.hpp.
+/// `step`: as in `stored`. `kTilesAnItem`: tiles of an item. `tiles`: of the launch.
+template <int kTilesAnItem, int kRanks, int kGroups>
+__device__ __forceinline__ FetchTurn fetch_turn(const AtRanksParams<kRanks, kGroups, true>& peers,
+                                                int tiles, int position, int& step) {
+  const int last = peers.groups_count;  // the step of the last own tiles
+  const int shares = peers.fetches.shares;
+  // Items that compute tiles, and groups that are fetched, up to the end of a step.
+  const auto tiles_by = [&](int end) {
+    return ((end < last ? peers.groups[end].computed : tiles) + kTilesAnItem - 1) / kTilesAnItem;
+  };
+  const auto fetched_before = [&](int begin) { return begin < 2 ? 0 : begin - 2; };
+  const auto end_of = [&](int end) { return tiles_by(end) + fetched_before(end + 1) * shares; };
+  step = step < 0 ? 0 : step;
+  while (step < last && position >= end_of(step)) ++step;
+  while (step > 0 && position < end_of(step - 1)) --step;
+  const int fetched = fetched_before(step);
+  const int number = position - fetched * shares;
+  const int share = number - tiles_by(step);
+  if (share < 0) return {false, number, 0};
+  return {true, share % shares, fetched + share / shares};
 }
 
 }  // namespace overlaptune::kernels::device

@@ -1,8 +1,9 @@
 // The generated GEMM on Hopper that takes its work from a queue, with threads of the host
 // (emulator/machine.hpp): all CTAs of all ranks end, whatever room there is for them; each tile is
 // multiplied with its own operands, to its last step; each subtile of the result is stored once,
-// and rows that are pushed arrive. CMakeLists.txt compiles this file for each kind of kernel: it
-// gives the macros of its tile, and RANKS, 0 for a kernel that waits for rows.
+// rows that are pushed arrive, and sums are fetched before their owner has other uses for its
+// memory. CMakeLists.txt compiles this file for each kind of kernel: it gives the macros of its
+// tile, RANKS, 0 for a kernel that waits for rows, and FETCHES, 1 for one that fetches sums.
 
 #include <algorithm>
 #include <atomic>
@@ -15,6 +16,7 @@
 #include <mutex>
 #include <ostream>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -43,7 +45,7 @@ constexpr device::HopperTile kTile{.block_m = BLOCK_M,
 constexpr int kGroups = 16;
 #if RANKS
 using Feed = device::RowsThere;
-using Epilogue = device::AtRanks<RANKS, kGroups>;
+using Epilogue = device::AtRanks<RANKS, kGroups, FETCHES>;
 #else
 using Feed = device::Rows<kGroups>;
 using Epilogue = device::IntoC<1>;
@@ -56,6 +58,7 @@ std::map<std::tuple<int, int, int, int>, int> stores_made;
 
 constexpr int kMostCtas = 16;  // of a rank
 constexpr int kSwizzle = 2;
+constexpr int kLaunches = 2;  // of a rank, one after the other
 
 struct Case {
   Op op = Op::all_gather_gemm;
@@ -68,7 +71,7 @@ struct Case {
   bool has_barrier = true;  // no gate comes before the launch
   bool deals = true;        // clusters go on by equal steps where all are there
   int pushing = 1;          // CTAs
-  int rounds = 2;
+  int rounds = 1;
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& each) {
@@ -115,21 +118,24 @@ class Ranks {
     for (int rank = 0; rank < ranks; ++rank) set_up_run(rank);
   }
 
-  /// One launch on each rank, after a gate where the case has one. Ranks begin at different times,
-  /// and until then their memory is in use for something else.
+  /// Launches on each rank, each after a gate where the case has one. Ranks begin at different
+  /// times, and none waits for the others between two launches: as soon as its launch has ended,
+  /// its memory is in use for something else.
   void run(emulator::Machine& machine) {
     stores_made.clear();
     std::barrier gate(ranks_);
     emulator::at_different_times(ranks_, [&](int rank) {
       auto& received = received_[static_cast<std::size_t>(rank)];
-      std::fill(received.begin(), received.end(), '\x55');
-      if (!case_.has_barrier) {
-        std::memset(flags(rank).counters, 0, sizeof flags(rank).counters);
-        flags(rank).done = 0;
-        gate.arrive_and_wait();
+      for (int launch = 0; launch < kLaunches; ++launch) {
+        std::fill(received.begin(), received.end(), '\x55');
+        if (!case_.has_barrier) {
+          std::memset(flags(rank).counters, 0, sizeof flags(rank).counters);
+          flags(rank).done = 0;
+          gate.arrive_and_wait();
+        }
+        machine.launch(rank * kMostCtas, ctas(), ctas_an_item_, case_.room,
+                       launches_[static_cast<std::size_t>(rank)]);
       }
-      machine.launch(rank * kMostCtas, ctas(), ctas_an_item_, case_.room,
-                     launches_[static_cast<std::size_t>(rank)]);
     });
   }
 
@@ -139,11 +145,13 @@ class Ranks {
       EXPECT_EQ(each.arrived, 0U);
       EXPECT_EQ(each.left, 0U);
       for (const device::u32 here : each.here) EXPECT_EQ(here, 0U);
+      EXPECT_EQ(each.ended, 0U);
+      for (const device::u32 summed : each.summed) EXPECT_EQ(summed, 0U);
       EXPECT_EQ(each.dead, 0U) << "a world that goes on";
     }
     std::int64_t stored = 0;
     for (const auto& [subtile, times] : stores_made) {
-      EXPECT_EQ(times, 1);
+      EXPECT_EQ(times, kLaunches);
       ++stored;
     }
     const std::int64_t subtiles = BLOCK_M * BLOCK_N / (64 * Kernel::kSubtile);
@@ -230,6 +238,11 @@ void Ranks::set_up() {
   block_ = stored.part;
   tiles_ = stored.tiles();
   items_ = CLUSTER == 2 ? (tiles_ + 1) / 2 : tiles_;
+#if FETCHES
+  ASSERT_TRUE(fetches_sums(problem_.op));
+  const std::int64_t shares = case_.shares ? 1 : case_.ctas / ctas_an_item_;
+  items_ = items_of(stored, {.shares = shares, .tiles_an_item = CLUSTER});
+#endif
   homes_ = tiles_before_waits(stored, 0, problem_.op != Op::gemm_all_to_all) / CLUSTER;
   received_.resize(static_cast<std::size_t>(ranks_));
   for (auto& slots : received_) {
@@ -259,15 +272,23 @@ void Ranks::set_up() {
       peers.groups[i] = {as_int(group.tiles.end), as_int(computed), as_int(group.slot),
                          static_cast<device::u32>(arrive)};
       if (!adds) into_c += (ranks_ - 1) * own;
-      if (!stored.owns_blocks) into_c += group.tiles.count() - own;
+#if FETCHES
+      peers.fetches.summed[i] =
+          static_cast<device::u32>((group.tiles.count() - own) * signals_a_tile);
+#endif
     }
     peers.done = static_cast<device::u32>(into_c * signals_a_tile);
     for (int owner = 0; owner < ranks_; ++owner) {
       peers.slots_of[owner] = received_[static_cast<std::size_t>(owner)].data();
       // In all-to-all each pair of ranks has a result of its own.
       const int source = problem_.op == Op::gemm_all_to_all ? rank : 0;
-      peers.c[owner] = device::map_of(device::kResult, owner * ranks_ + source);
+      if (!FETCHES) peers.c[owner] = device::map_of(device::kResult, owner * ranks_ + source);
     }
+#if FETCHES
+    peers.fetches.shares = as_int(shares);
+    peers.done = static_cast<device::u32>(ranks_ - 1);
+    peers.c[0] = device::map_of(device::kResult, rank);
+#endif
   }
 }
 void Ranks::expect_received() const {}
@@ -376,22 +397,28 @@ void Ranks::expect_received() const {
 std::vector<Case> cases() {
   std::vector<Case> list;
 #if RANKS
-  for (const Op op : {Op::gemm_reduce_scatter, Op::gemm_all_reduce, Op::gemm_all_to_all}) {
+#if FETCHES
+  const std::vector<Op> ops{Op::gemm_all_reduce};
+#else
+  const std::vector<Op> ops{Op::gemm_reduce_scatter, Op::gemm_all_to_all};
+#endif
+  for (const Op op : ops) {
     list.push_back({.op = op});
     list.push_back({.op = op, .deals = false});
     list.push_back({.op = op, .ctas = 8, .room = 3, .panels = 3, .columns = 4, .deals = false});
     list.push_back({.op = op, .ctas = 8, .room = 1, .columns = 5, .has_barrier = false});
   }
 #if CLUSTER == 1 && CONSUMERS == 2
-  list.push_back({.op = Op::gemm_all_reduce, .panels = 1, .columns = 2, .shares = true});
+  list.push_back({.op = ops.front(), .panels = 1, .columns = 2, .shares = true});
+#endif
+#if FETCHES
+  // Many groups, each of few tiles; and all items are taken at once, also those that wait.
+  list.push_back({.op = Op::gemm_all_reduce, .ctas = 2, .steps = 2, .panels = 5, .columns = 3});
+  list.push_back({.op = Op::gemm_all_reduce, .ctas = 14, .room = 14, .panels = 1, .columns = 3});
 #endif
   // The loads of some items go ahead of what else is to be done for them.
-  list.push_back({.op = Op::gemm_reduce_scatter,
-                  .ctas = 2,
-                  .steps = 1,
-                  .panels = 2,
-                  .columns = 4,
-                  .rounds = 10});
+  list.push_back(
+      {.op = ops.front(), .ctas = 2, .steps = 1, .panels = 2, .columns = 4, .rounds = 5});
 #else
   list.push_back({});
   list.push_back({.deals = false});
@@ -399,7 +426,7 @@ std::vector<Case> cases() {
   list.push_back({.ctas = 2, .steps = 40, .panels = 1, .columns = 1});  // more steps than stages
   list.push_back({.ctas = 6, .room = 2, .steps = 1, .panels = 3, .columns = 2});
   // All items are taken at once, also those that wait.
-  list.push_back({.ctas = 14, .room = 14, .steps = 2, .panels = 1, .columns = 2, .rounds = 20});
+  list.push_back({.ctas = 14, .room = 14, .steps = 2, .panels = 1, .columns = 2, .rounds = 10});
 #endif
   return list;
 }

@@ -33,6 +33,24 @@ TEST(GeneratedQueueTest, HomesAreTheItemsThatWaitForNothing) {
   EXPECT_EQ(queued_items(kSingle, {.k = 1024, .rows = rows}, 20, kSms).homes, 0);
 }
 
+TEST(GeneratedQueueTest, SumsAreFetchedInAShareForEachCluster) {
+  const GeneratedOperands stores{
+      .k = 1024, .stores = GeneratedStores{.fetches = true, .before_waits = 8, .groups = {{}, {}}}};
+  const QueuedItems single = queued_items(kSingle, stores, 20, kSms);
+  EXPECT_EQ(single.fetches, kSms);
+  EXPECT_EQ(single.computing, 20);
+  EXPECT_EQ(single.all, 20 + 2 * kSms);
+  EXPECT_EQ(single.homes, 8);  // fetches come behind tiles that wait
+  const QueuedItems pairs = queued_items(kPairs, stores, 20, kSms);
+  EXPECT_EQ(pairs.fetches, kSms / 2);
+  EXPECT_EQ(pairs.all, 10 + 2 * (kSms / 2));
+  // Two CTAs share each of 20 tiles: 46 pairs of SMs are left for two groups.
+  QueuedKernel shared = kSingle;
+  shared.ctas_an_item = 2;
+  EXPECT_EQ(queued_items(shared, stores, 20, kSms).fetches, 23);
+  EXPECT_EQ(queued_items(shared, stores, 66, kSms).fetches, 1);
+}
+
 TEST(GeneratedQueueTest, RowsArePushedInSharesOf32KibOrOneForEachCta) {
   // The larger group has 128 rows of 2 KiB: 256 KiB, which are 8 shares of 32 KiB.
   const std::uint32_t counter = 0;
@@ -59,8 +77,8 @@ TEST(GeneratedQueueTest, RowsArePushedInSharesOf32KibOrOneForEachCta) {
 }
 
 TEST(GeneratedQueueTest, ClustersGoOnByStepsUnlessManyItemsWaitForDifferentTimes) {
-  const QueuedItems few{.all = 16 * 66 - 1};
-  const QueuedItems many{.all = 16 * 66};
+  const QueuedItems few{.computing = 16 * 66 - 1};
+  const QueuedItems many{.computing = 16 * 66};
   const auto stores = [](bool adds, bool own_later) {
     return GeneratedOperands{.stores = GeneratedStores{.own_later = own_later, .adds = adds}};
   };

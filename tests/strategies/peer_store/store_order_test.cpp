@@ -234,5 +234,86 @@ TEST(StoreOrder, own_tiles_come_later_in_all_reduce_or_where_the_product_is_shor
   EXPECT_TRUE(own_tiles_come_later(problem));
 }
 
+TEST(StoreItem, of_two_ranks_by_hand) {
+  // Groups of 4, 2 and 2 tiles, of which each rank owns half. Two shares of each group's sums.
+  const Problem problem = problem_of(Op::gemm_all_reduce, 128, 8 * 128, 2);
+  const TileOrder tiles = tile_order(problem, {128, 128, 64, 4, 1}, 1);
+  const StoreOrder order = order_of(problem, tiles, {4, 2, 2});
+  const FetchOrder single{.shares = 2};
+  const std::vector<StoreItem> walk{
+      {.number = 0},  // the peer's of the first group
+      {.number = 1},
+      {.number = 2},  // the peer's of the second one, then own ones of the first one
+      {.number = 3},
+      {.number = 4},
+      {.number = 5},  // the peer's of the third one, then the own one of the second one
+      {.number = 6},
+      {.fetches = true, .number = 0, .group = 0},
+      {.fetches = true, .number = 1, .group = 0},
+      {.number = 7},  // the own one of the third one
+      {.fetches = true, .number = 0, .group = 1},
+      {.fetches = true, .number = 1, .group = 1},
+      {.fetches = true, .number = 0, .group = 2},
+      {.fetches = true, .number = 1, .group = 2},
+  };
+  ASSERT_EQ(items_of(order, single), static_cast<std::int64_t>(walk.size()));
+  for (std::size_t i = 0; i < walk.size(); ++i) {
+    EXPECT_EQ(store_item(order, single, 1, static_cast<std::int64_t>(i)), walk[i]) << i;
+  }
+  // Items of two tiles: the fetch comes behind the one that has the last own tile of the second
+  // group, and the own one of the third group.
+  const FetchOrder pairs{.shares = 1, .tiles_an_item = 2};
+  EXPECT_EQ(items_of(order, pairs), 4 + 3);
+  EXPECT_EQ(store_item(order, pairs, 0, 3), (StoreItem{.number = 3}));
+  EXPECT_EQ(store_item(order, pairs, 0, 4), (StoreItem{.fetches = true, .number = 0, .group = 0}));
+}
+
+/// The queue's rule: an item waits only for items that come before it, on whichever rank. Ranks own
+/// different numbers of tiles, so steps are compared, not positions. A peer's tile is in the step
+/// of its group, an own one in the step after it, and a fetch behind the tiles of a step.
+TEST(StoreItem, every_rank_fetches_each_group_behind_the_tiles_that_it_waits_for) {
+  std::mt19937 random(6);
+  int rounds = 0;
+  while (rounds < 100) {
+    const Drawn drawn = draw(random);
+    if (!fetches_sums(drawn.problem.op)) continue;
+    ++rounds;
+    const StoreOrder order = order_of(drawn.problem, drawn.tiles, drawn.groups);
+    ASSERT_TRUE(order.own_later);
+    const FetchOrder fetches{.shares = 1 + static_cast<std::int64_t>(random() % 5),
+                             .tiles_an_item = 1 + static_cast<int>(random() % 2)};
+    for (int rank = 0; rank < order.ranks; ++rank) {
+      std::int64_t computed = 0;  // items
+      std::vector<std::int64_t> fetched(order.groups.size());
+      std::size_t last_step = 0;
+      for (std::int64_t position = 0; position < items_of(order, fetches); ++position) {
+        const StoreItem item = store_item(order, fetches, rank, position);
+        if (item.fetches) {
+          ASSERT_EQ(item.number, fetched.at(item.group)++) << "shares in their order";
+          // The own tiles of this group are in an earlier step on all ranks, or in this one and
+          // before its fetches.
+          ASSERT_GE(last_step, item.group + 1);
+          const std::int64_t left = order.tiles() - computed * fetches.tiles_an_item;
+          if (left > 0) {
+            ASSERT_GE(last_step, item.group + 2) << "a group later, or behind all tiles";
+          }
+          continue;
+        }
+        ASSERT_EQ(item.number, computed++) << "tiles in their order";
+        for (int i = 0; i < fetches.tiles_an_item; ++i) {
+          const std::int64_t at = item.number * fetches.tiles_an_item + i;
+          if (at >= order.tiles()) break;
+          const StoredTile tile = stored_tile(order, rank, at);
+          const std::size_t step = tile.group + (tile.owner == rank ? 1 : 0);
+          ASSERT_GE(step, last_step);
+          last_step = step;
+        }
+      }
+      ASSERT_EQ(computed, (order.tiles() + fetches.tiles_an_item - 1) / fetches.tiles_an_item);
+      for (const std::int64_t shares : fetched) ASSERT_EQ(shares, fetches.shares);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace overlaptune
