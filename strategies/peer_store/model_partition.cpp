@@ -60,7 +60,8 @@ class StoreSearch {
   /// The least end of everything, by the cut where a group begins.
   [[nodiscard]] std::vector<double> ends_of_last_groups() const {
     const double multiplied = problem_.produced(problem_.tiles());
-    std::vector<double> ends(last_ + 1, multiplied + (problem_.sum_sent > 0 ? problem_.signal : 0));
+    const double shown = problem_.sum_sent > 0 ? problem_.signal + problem_.fetch : 0;
+    std::vector<double> ends(last_ + 1, multiplied + shown);
     if (problem_.own_later) return ends;
     // The last group begins at a cut or at a later one. Without delays, and with links that are
     // free, it ends then at the earliest.
@@ -77,7 +78,8 @@ class StoreSearch {
 
   /// A lower bound on the end of any partition with this state at this cut.
   [[nodiscard]] double bound(const StoreState& state, std::size_t cut) const {
-    return std::max(ends_[cut] + state.delay, state.link + left_[cut] + problem_.signal);
+    return std::max(ends_[cut] + state.delay,
+                    state.link + left_[cut] + problem_.signal + problem_.fetch);
   }
 
   [[nodiscard]] std::size_t front_of(std::size_t begin, std::size_t end) const {

@@ -145,7 +145,10 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
                     .own_later = own_tiles_come_later(problem),
                     .ping_pong = staging.ping_pong,
                     .cuts = {0, order.tiles()}};
-  if (traits_of(problem.op).in_place()) made.sum_sent = peers * of_c / setting.rate;
+  if (fetches_sums(problem.op)) {
+    made.sum_sent = peers * of_c / setting.rate;
+    made.fetch = parts.costs.store_fetch.count();
+  }
   const StoreCosts costs = store_costs(staging, parts.costs);
   if (adds_up) {
     made.add_up = peers * costs.add;

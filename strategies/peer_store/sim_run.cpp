@@ -36,14 +36,15 @@ class Ranks {
     }
   }
 
-  /// A rank ends when its tiles have left it, and all that others send to it is there.
+  /// A rank ends when its tiles have left it, and all that others send to it is there. Sums are
+  /// fetched: when the last ones are signalled, what asks for them takes as long as a signal.
   [[nodiscard]] std::vector<double> ends() const {
     std::vector<double> ends;
     for (int r = 0; r < plan_.order.ranks; ++r) {
       const std::size_t rank = static_cast<std::size_t>(r) % ranks_.size();
       double end = ranks_[rank].done();
       if (plan_.spreads) {
-        for (const StoreRank& peer : ranks_) end = std::max(end, peer.sent() + plan_.signal);
+        for (const StoreRank& peer : ranks_) end = std::max(end, peer.sent() + 2 * plan_.signal);
       } else if (!plan_.adds_up) {
         end = std::max(end, arrival(rank));
       }

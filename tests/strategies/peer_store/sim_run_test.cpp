@@ -68,15 +68,16 @@ TEST(StoreRun, an_own_tile_waits_for_the_tiles_of_the_peers) {
   EXPECT_NEAR(end_of(plan_of(Op::gemm_all_to_all, 4, 2, 4, 1, {8})), wave + kTile, 1e-9);
 }
 
-TEST(StoreRun, sums_go_to_all_ranks) {
-  // 8 tiles of one row block: 4 for the other rank, which sends its sums of the other 4.
+TEST(StoreRun, sums_are_fetched_by_all_ranks) {
+  // 8 tiles of one row block: 4 for the other rank, whose sums of the other 4 are fetched. A signal
+  // says that they are ready, and to ask for them takes as long.
   const double arrived = kStart + kTile + 4 * 5 + kSignal;
-  EXPECT_NEAR(end_of(plan_of(Op::gemm_all_reduce, 8, 2, 4, 5, {8})), arrived + 4 * 5 + kSignal,
+  EXPECT_NEAR(end_of(plan_of(Op::gemm_all_reduce, 8, 2, 4, 5, {8})), arrived + 4 * 5 + 2 * kSignal,
               1e-9);
   // With 4 ranks each sum goes to 3 others.
   const double of_three = kStart + 3 * kTile;  // 12 tiles of the others on 4 SMs
   EXPECT_NEAR(end_of(plan_of(Op::gemm_all_reduce, 16, 4, 4, 0.5, {16})),
-              of_three + kTile + 4 * 3 * 0.5 + kSignal, 1e-9);
+              of_three + kTile + 4 * 3 * 0.5 + 2 * kSignal, 1e-9);
 }
 
 TEST(StoreRun, a_full_link_holds_the_gemm_back) {
