@@ -21,10 +21,10 @@ constexpr int kSchedulingWarp = kSchedules<K> ? 3 : 0;
 
 enum What : short {
   kTile,
-  kTwin,   // the tile of the other CTA of the cluster, once more; nothing is stored
-  kPush,   // rows for a peer, which pass through the stages
-  kFetch,  // a share of the peers' sums of a wave group
+  kTwin,  // the tile of the other CTA of the cluster, once more; nothing is stored
+  kPush,  // rows for a peer, which pass through the stages
   kEnd,
+  kFetch,  // a share of the peers' sums of a wave group
 };
 struct alignas(16) Item {
   short what;

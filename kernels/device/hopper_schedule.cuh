@@ -40,9 +40,9 @@ struct Ahead {
 /// State of the scheduling warp.
 struct Schedule {
   int near = -1;  // a step of the queue near the lane's tile, where tiles are stored at ranks
-  u32 second_halves = 0;  // items of the ring that were not taken from the queue
-  int tile = -1;          // the CTA's next tile, in a launch that never waits
-  Ahead ahead{};          // the lane's, likewise
+  int tile = -1;  // the CTA's next tile, in a launch that never waits
+  Ahead ahead{};  // the lane's, likewise
+  u32 second_halves = 0;  // items of the ring that repeat the one before, for the other consumer
 };
 
 // From the queue. The first CTA of a cluster takes positions for both.
@@ -191,20 +191,26 @@ __device__ __forceinline__ Item next_item(const Order& order, u32 number, Schedu
   return item;
 }
 
-/// Puts what comes next into the ring, as item number `number`. By all lanes of the scheduling
-/// warp. Returns the items that it takes there: a fetch is one for each of two consumers that take
-/// turns, which so keep their turns. 0: it is the end.
+/// Puts what is taken next into the ring; `number`: what was taken before. By all lanes of the
+/// scheduling warp. False: it is the end. Consumers that take turns both have a fetch as an item,
+/// so that they keep their turns.
 template <class K>
-__device__ __forceinline__ u32 hand_over(const Launch<K>& launch, Items<K>& items, u32 number,
-                                         Schedule& schedule) {
+__device__ __forceinline__ bool hand_over(const Launch<K>& launch, Items<K>& items, u32 number,
+                                          Schedule& schedule) {
   const Order& order = launch.order;
   Item item;
   if constexpr (K::kQueued) {
-    const int position = position_of_item(launch, items, number - schedule.second_halves);
+    const int position = position_of_item(launch, items, number);
     item = item_at(launch, position, schedule.near);
     if (item.what == kEnd) item.index = items.ended;
   } else {
     item = next_item<K>(order, number, schedule);
+  }
+  [[maybe_unused]] bool has_second_half = false;
+  if constexpr (K::kPingPong && K::Epilogue::kFetches) {
+    number += schedule.second_halves;
+    has_second_half = item.what == kFetch;
+    if (has_second_half) ++schedule.second_halves;
   }
   if (lane_of_warp() == 0) {
     wait_for_slot(items, number);
@@ -222,19 +228,12 @@ __device__ __forceinline__ u32 hand_over(const Launch<K>& launch, Items<K>& item
     item.steps = items.loaded;
     items.loaded = item.steps + steps;
     put(items, number, item);
-    if (K::kPingPong && (item.what == kEnd || (K::Epilogue::kFetches && item.what == kFetch))) {
+    if (K::kPingPong && (item.what == kEnd || has_second_half)) {
       wait_for_slot(items, number + 1);
       put(items, number + 1, item);
     }
   }
-  if (item.what == kEnd) return 0;
-  if constexpr (K::kPingPong && K::Epilogue::kFetches) {
-    if (item.what == kFetch) {
-      ++schedule.second_halves;
-      return 2;
-    }
-  }
-  return 1;
+  return item.what != kEnd;
 }
 
 /// The work of the scheduling warp.
@@ -242,11 +241,9 @@ template <class K>
 __device__ __forceinline__ void schedule_items(const Launch<K>& launch, Items<K>& items,
                                                Schedule& schedule) {
   u32 number = 0;
-  u32 taken = 0;
-  while (const u32 put = hand_over(launch, items, number, schedule)) {
-    if constexpr (K::kQueued) barrier_wait(shared_address(&items.asked), taken & 1);
-    ++taken;
-    number += put;
+  while (hand_over(launch, items, number, schedule)) {
+    if constexpr (K::kQueued) barrier_wait(shared_address(&items.asked), number & 1);
+    ++number;
   }
 }
 
