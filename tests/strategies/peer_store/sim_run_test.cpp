@@ -52,9 +52,9 @@ TEST(StoreRun, links_without_limit_leave_the_time_of_the_gemm) {
     // 64 tiles on 8 SMs: 8 waves.
     EXPECT_NEAR(end_of(plan_of(op, 16, 4, 8, 1e-9, {64})), kStart + 8 * kTile, 0.01);
   }
-  // The last sums arrive a signal later.
+  // The last sums are signalled, and then fetched.
   EXPECT_NEAR(end_of(plan_of(Op::gemm_all_reduce, 64, 4, 8, 1e-9, {64})),
-              kStart + 8 * kTile + kSignal, 0.01);
+              kStart + 8 * kTile + 2 * kSignal, 0.01);
 }
 
 TEST(StoreRun, an_own_tile_waits_for_the_tiles_of_the_peers) {
