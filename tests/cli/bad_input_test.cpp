@@ -47,7 +47,8 @@ TEST(BadInput, wrong_use) {
                  "8 given twice");
   expect_refused(folder, kTuneAnew + kGood + "--nonsense", 2, "--nonsense");
   expect_refused(folder, kTuneAnew, 2, "expected --model, --problem or --problems");
-  expect_refused(folder, kTuneAnew + kGood + "--top-k 0", 2, "--top-k: '0': expected a whole number");
+  expect_refused(folder, kTuneAnew + kGood + "--top-k 0", 2,
+                 "--top-k: '0': expected a whole number");
   expect_refused(folder, kTuneAnew + kGood + "--explore -1", 2, "--explore: '-1'");
   expect_refused(folder, kTuneAnew + kGood + "--seed -1", 2, "--seed: '-1'");
   expect_refused(folder, kTuneAnew + kGood + "--budget soon", 2, "--budget: duration 'soon'");
@@ -198,13 +199,15 @@ TEST(BadInput, model_configs) {
   expect_refused(folder, kTuneAnew + "--model " + kSmallLlama + " --tp 8", 2, "--tokens");
   expect_refused(folder, kTuneAnew + "--model " + kSmallLlama + " --tp 7 --tokens 4k", 2,
                  "num_attention_heads = 64");
-  expect_refused(folder, kTuneAnew + "--model " + kSmallLlama + " --tp 8 --tokens 0", 2, "--tokens 0");
+  expect_refused(folder, kTuneAnew + "--model " + kSmallLlama + " --tp 8 --tokens 0", 2,
+                 "--tokens 0");
   expect_refused(folder, kTuneAnew + "--model " + kSmallLlama + " --tp 8 --tokens 4k,4096", 2,
                  "given twice");
   expect_refused(folder,
-                 kTuneAnew + "--model " + kSmallLlama + " --tp 8 --tokens 1001 --sequence-parallel", 2,
-                 "--tokens = 1001");
-  expect_refused(folder, kTuneAnew + "--model " + kSmallLlama + " --tp 16 --tokens 4k", 2, "8 GPUs");
+                 kTuneAnew + "--model " + kSmallLlama + " --tp 8 --tokens 1001 --sequence-parallel",
+                 2, "--tokens = 1001");
+  expect_refused(folder, kTuneAnew + "--model " + kSmallLlama + " --tp 16 --tokens 4k", 2,
+                 "8 GPUs");
 }
 
 TEST(BadInput, machines) {

@@ -70,8 +70,8 @@ class PeerPushTest : public GpuTest {
 
   /// The largest error of GEMMs that push their rows, on `sms` SMs for each rank; 1 where an
   /// element is not finite. Ranks begin at random times.
-  double error_of(GeneratedGemms& gemms, const PushCase& of, std::int64_t n, std::int64_t k, int sms,
-                  bool gate) {
+  double error_of(GeneratedGemms& gemms, const PushCase& of, std::int64_t n, std::int64_t k,
+                  int sms, bool gate) {
     const std::int64_t block_rows = 512;
     const Problem problem{.op = Op::all_gather_gemm,
                           .m = of.ranks * block_rows,
@@ -185,8 +185,8 @@ class PeerPushTest : public GpuTest {
 };
 
 TEST_F(PeerPushTest, every_row_comes_to_all_ranks) {
-  for (const PushShape& shape :
-       {PushShape{2, 1, 16}, PushShape{2, 1000, 2064}, PushShape{3, 37, 48}, PushShape{8, 129, 1024}}) {
+  for (const PushShape& shape : {PushShape{2, 1, 16}, PushShape{2, 1000, 2064},
+                                 PushShape{3, 37, 48}, PushShape{8, 129, 1024}}) {
     allocate(shape);
     for (int round = 0; round < 3; ++round) {
       std::vector<std::vector<std::uint8_t>> inputs;
@@ -219,8 +219,8 @@ TEST_F(PeerPushTest, gemms_send_their_rows_and_wait_for_those_of_the_others) {
   constexpr std::int64_t kK = 512;
   GeneratedGemms gemms;
   for (const PushCase& of : {PushCase{2, {128, 128, 64, 3, 1}}, PushCase{4, {128, 128, 64, 3, 1}},
-                         PushCase{2, {128, 256, 64, 4, 1}}, PushCase{3, {128, 128, 64, 4, 2}},
-                         PushCase{4, {64, 128, 64, 4, 2}}, PushCase{2, {192, 128, 64, 4, 1}}}) {
+                             PushCase{2, {128, 256, 64, 4, 1}}, PushCase{3, {128, 128, 64, 4, 2}},
+                             PushCase{4, {64, 128, 64, 4, 2}}, PushCase{2, {192, 128, 64, 4, 1}}}) {
     for (const bool gate : {true, false}) {
       for (const int sms : {4, 16}) {
         const double error = error_of(gemms, of, kN, kK, sms, gate);

@@ -278,12 +278,12 @@ TEST_F(PeerStoreTest, tiles_that_two_ctas_share) {
 TEST_F(PeerStoreTest, signals_of_split_k_wait_for_a_late_rank) {
   for (const Op op : kOps) {
     const StoreCase of{.op = op,
-                  .ranks = 2,
-                  .m = 256,
-                  .n = 320,
-                  .k = 1024,
-                  .tile = {128, 64, 64, 4, 1},
-                  .columns_a_group = 5};
+                       .ranks = 2,
+                       .m = 256,
+                       .n = 320,
+                       .k = 1024,
+                       .tile = {128, 64, 64, 4, 1},
+                       .columns_a_group = 5};
     prepare(of);
     run(of, 5'000'000);
     EXPECT_LT(deviation(of), kStoreBf16) << to_string(op);
@@ -293,13 +293,13 @@ TEST_F(PeerStoreTest, signals_of_split_k_wait_for_a_late_rank) {
 TEST_F(PeerStoreTest, runs_one_after_the_other_have_the_same_bits) {
   for (const Op op : kOps) {
     const StoreCase of{.op = op,
-                  .ranks = 4,
-                  .m = 1024,
-                  .n = 1096,
-                  .k = 256,
-                  .tile = {128, 128, 64, 4, 1},
-                  .swizzle = 2,
-                  .columns_a_group = 2};
+                       .ranks = 4,
+                       .m = 1024,
+                       .n = 1096,
+                       .k = 256,
+                       .tile = {128, 128, 64, 4, 1},
+                       .swizzle = 2,
+                       .columns_a_group = 2};
     prepare(of);
     run(of);
     std::vector<std::vector<std::uint16_t>> first;
@@ -322,12 +322,12 @@ TEST_F(PeerStoreTest, runs_one_after_the_other_have_the_same_bits) {
 TEST_F(PeerStoreTest, back_to_back) {
   for (const Op op : kOps) {
     const StoreCase of{.op = op,
-                  .ranks = 2,
-                  .m = 1024,
-                  .n = 1024,
-                  .k = 512,
-                  .tile = {128, 256, 64, 4, 1},
-                  .columns_a_group = 1};
+                       .ranks = 2,
+                       .m = 1024,
+                       .n = 1024,
+                       .k = 512,
+                       .tile = {128, 256, 64, 4, 1},
+                       .columns_a_group = 1};
     prepare(of);
     for (int i = 0; i < 50; ++i) {
       for (Rank& rank : ranks_) gemm_->enqueue(rank.stream.get(), rank.launch);
@@ -340,13 +340,13 @@ TEST_F(PeerStoreTest, back_to_back) {
 TEST_F(PeerStoreTest, a_wait_that_is_skipped_is_seen) {
   for (const Op op : {Op::gemm_reduce_scatter, Op::gemm_all_reduce}) {
     StoreCase of{.op = op,
-            .ranks = 2,
-            .m = 2048,
-            .n = 1024,
-            .k = 1024,
-            .tile = {128, 128, 64, 4, 1},
-            .columns_a_group = 1,
-            .waits = false};
+                 .ranks = 2,
+                 .m = 2048,
+                 .n = 1024,
+                 .k = 1024,
+                 .tile = {128, 128, 64, 4, 1},
+                 .columns_a_group = 1,
+                 .waits = false};
     prepare(of);
     for (Rank& rank : ranks_) {  // no number, where nothing has arrived
       OVT_CHECK(cudaMemset(rank.slots.get(), 0xff, bytes(of.m * of.n / 2)));
@@ -359,12 +359,12 @@ TEST_F(PeerStoreTest, a_wait_that_is_skipped_is_seen) {
 /// Sums in bf16 would be off by more, because each addition rounds.
 TEST_F(PeerStoreTest, sums_are_in_fp32) {
   const StoreCase of{.op = Op::gemm_reduce_scatter,
-                .ranks = 8,
-                .m = 1024,
-                .n = 256,
-                .k = 64,
-                .tile = {64, 64, 64, 4, 1},
-                .columns_a_group = 1};
+                     .ranks = 8,
+                     .m = 1024,
+                     .n = 256,
+                     .k = 64,
+                     .tile = {64, 64, 64, 4, 1},
+                     .columns_a_group = 1};
   prepare(of);
   // A[row][0] = value, B[column][0] = 1, all else 0: each product is the value of its rank. Rank 0
   // has 256, the others have 1: in bf16, 256 + 1 is 256.
