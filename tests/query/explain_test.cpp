@@ -1,4 +1,4 @@
-// What makes one config slower than another, on predictions made by hand.
+// Reasons why one config is slower than another, on predictions made by hand.
 
 #include "query/explain.hpp"
 

@@ -66,7 +66,7 @@ TEST(RecipeTest, texts_that_do_not_fit_are_refused) {
   EXPECT_THAT(ovt_run_last_error(), HasSubstr("recipe: line 1"));
 }
 
-// As in sizes_test.cpp: with 4096 rows A is 4 MiB, B 1 and C 8.
+// With 4096 rows, as in sizes_test.cpp, A is 4 MiB, B 1 and C 8.
 TEST(RecipeSizesTest, are_those_of_the_most_rows) {
   const std::string recipe = recipe_of(OVT_GEMM_ALL_REDUCE, signaled_config("peer_access"), 8192);
   const ovt_sizes sizes = sizes_of(recipe, 4096);
