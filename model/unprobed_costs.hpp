@@ -20,9 +20,8 @@ struct UnprobedCosts {
   // all-to-all, and reduce-scatter against it.
   Microseconds store_signal = us(3.5);  ///< from a store at a peer until its signal is seen there
   Microseconds store_receive = us(3);   ///< from there until the sum is stored, but for `store_add`
-  /// From the signal of the last sums of an all-reduce until the other ranks have fetched them, but
-  /// for the time of the links. Not measured: a load from a peer takes about as long as a store and
-  /// its signal.
+  /// From the signal of the last sums of an all-reduce until the other ranks have fetched them from
+  /// their own memory. Not measured: about as long as a store and its signal.
   Microseconds store_fetch = us(3.5);
   /// Begin and end of a run. The same: M = 1024, stores to the rank's own memory, against the plain
   /// GEMM.

@@ -119,6 +119,7 @@ template <int kGroups>
 struct FetchParams {
   int shares;           ///< of the sums of a group; each is an item of the queue
   u32 summed[kGroups];  ///< `RankFlags::summed` when all sums of the peers are there
+  TensorMap sums;       ///< this rank's memory where they lie, as in C
 };
 
 /// Each tile goes to the rank that owns it (at_ranks.cuh). The tensor maps come last, so that the
@@ -131,14 +132,13 @@ struct AtRanksParams {
   int slots;        ///< of a rank, for each peer
   int groups_count;
   int own_later;  ///< 1: own tiles come after the peers' tiles of the next group; 0: of the same
-  /// `RankFlags::done` when all tiles of the peers have arrived in C or, where sums are fetched,
-  /// when all peers have fetched this rank's; 0: it waits for neither.
-  u32 done;
+  u32 done;       ///< `RankFlags::done` when all tiles of the peers have arrived in C; 0: none come
   Group groups[kGroups];
   char* slots_of[RankFlags::kMostRanks];
   Either<kFetches, FetchParams<kGroups>, NoParams> fetches;
-  /// The rows of C that this rank's tiles fill at each rank; where sums are fetched, its own C.
-  TensorMap c[kFetches ? 1 : kRanks];
+  /// The rows of C that this rank's tiles fill at each rank; where sums are fetched, those of its
+  /// own C, and of the memory that the peers fetch from.
+  TensorMap c[kRanks];
 };
 
 }  // namespace overlaptune::kernels::device

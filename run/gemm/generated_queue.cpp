@@ -167,7 +167,8 @@ namespace {
 /// made for as many maps.
 template <int kGroups, bool kFetches>
 std::vector<std::byte> stores_parameter(const GeneratedStores& stores, const QueuedItems& items,
-                                        std::span<const device::TensorMap> maps) {
+                                        std::span<const device::TensorMap> maps,
+                                        [[maybe_unused]] const device::TensorMap& sums) {
   using Params = device::AtRanksParams<device::RankFlags::kMostRanks, kGroups, kFetches>;
   Params params{.rank = stores.rank,
                 .owns_blocks = stores.owns_blocks ? 1 : 0,
@@ -180,7 +181,10 @@ std::vector<std::byte> stores_parameter(const GeneratedStores& stores, const Que
                 .slots_of = {},
                 .fetches = {},
                 .c = {}};
-  if constexpr (kFetches) params.fetches.shares = static_cast<int>(items.fetches);
+  if constexpr (kFetches) {
+    params.fetches.shares = static_cast<int>(items.fetches);
+    params.fetches.sums = sums;
+  }
   for (std::size_t i = 0; i < stores.groups.size(); ++i) {
     const GeneratedStores::Group& group = stores.groups[i];
     params.groups[i] = {static_cast<int>(group.end), static_cast<int>(group.computed),
@@ -193,7 +197,7 @@ std::vector<std::byte> stores_parameter(const GeneratedStores& stores, const Que
   std::copy(maps.begin(), maps.end(), params.c);
   // The kernel has maps of its ranks only, and nothing behind them.
   static_assert(sizeof(device::AtRanksParams<3, kGroups, kFetches>) ==
-                offsetof(Params, c) + (kFetches ? 1 : 3) * sizeof(device::TensorMap));
+                offsetof(Params, c) + 3 * sizeof(device::TensorMap));
   return parameter(params, offsetof(Params, c) + maps.size_bytes());
 }
 
@@ -201,10 +205,10 @@ std::vector<std::byte> stores_parameter(const GeneratedStores& stores, const Que
 
 std::vector<std::byte> stores_parameter(const GeneratedStores& stores, const QueuedItems& items,
                                         std::span<const device::TensorMap> maps,
-                                        const LaunchRoom& room) {
+                                        const LaunchRoom& room, const device::TensorMap& sums) {
   return with_constant(room.groups, [&](auto groups) {
-    return stores.fetches ? stores_parameter<groups, true>(stores, items, maps)
-                          : stores_parameter<groups, false>(stores, items, maps);
+    return stores.fetches ? stores_parameter<groups, true>(stores, items, maps, sums)
+                          : stores_parameter<groups, false>(stores, items, maps, sums);
   });
 }
 

@@ -10,8 +10,8 @@
 //   own tile               one pass for each peer: granted with the subtile that the peer has
 //                          stored here; the consumer adds it to its sums and gives the buffer
 //                          back. Then one more: granted empty; filled with the sums; finished by a
-//                          store in C and, where the peers fetch the sums (fetches.cuh), another
-//                          one in the slot of the first peer
+//                          store in C and, in gemm_all_reduce, by one in the memory of each peer,
+//                          which fetches the sums from there (fetches.cuh)
 //   gemm_all_to_all        one pass: granted empty; finished by a store into the owner's C
 //
 // The storing warp turns to a tile when it has finished the one before it: mostly while the tile is
@@ -40,13 +40,30 @@ __device__ __forceinline__ Task task_of(const Params& peers, int owner) {
 
 // The storing warp.
 
+template <class K>
+constexpr long long kTileBytes = K::kBlockM* K::kBlockN * 2;
+
 /// The consumer's first subtile of a tile in the slots of `owner`, for the sums of peer number
 /// `source`, not counting the owner.
 template <class K>
 __device__ __forceinline__ char* in_slot(const typename K::Epilogue::Params& peers, int owner,
                                          int source, int slot, int consumer) {
-  return slot_of<K>(peers, owner, source, slot) +
+  return peers.slots_of[owner] +
+         (static_cast<long long>(source) * peers.slots + slot) * kTileBytes<K> +
          first_of<K>(consumer) / 64 * K::kSubtiles * K::kSubtileBytes;
+}
+
+/// Starts the store of a subtile of C at its owner; that of sums which all ranks need at all of
+/// them, the owner last: its own memory is near.
+template <class K>
+__device__ __forceinline__ void store_in_c(const typename K::Epilogue::Params& peers, int owner,
+                                           const Place& subtile, u32 buffer) {
+  int rank = owner;
+#pragma unroll 1
+  do {
+    if (K::Epilogue::kFetches) rank = rank + 1 < K::Epilogue::kRanks ? rank + 1 : 0;
+    store(&peers.c[rank], buffer, subtile.column, subtile.row, 0);
+  } while (rank != owner);
 }
 
 /// Tells the ranks to which the consumer has stored its part of a tile, once it is in memory.
@@ -132,11 +149,8 @@ __device__ __forceinline__ u32 deliver_tile(const Launch<K>& launch, int consume
       if (todo == kFillForOwner) {
         store_bytes(slot + subtile * K::kSubtileBytes, from, K::kSubtileBytes);
       } else {
-        const Place at = place_of_subtile<K>(first, static_cast<int>(subtile));
-        store(&peers.c[K::Epilogue::kFetches ? 0 : item.owner], from, at.column, at.row, 0);
-        if constexpr (K::Epilogue::kFetches) {
-          store_bytes(slot + subtile * K::kSubtileBytes, from, K::kSubtileBytes);
-        }
+        store_in_c<K>(peers, item.owner, place_of_subtile<K>(first, static_cast<int>(subtile)),
+                      from);
       }
     }
     end_stores();
@@ -168,7 +182,7 @@ struct AtRanks {
 
   /// The work of the warp that stores for one consumer, after all ranks have met; one thread of it
   /// does all. In the CTA that took the end of the queue, it ends when all that peers store into C
-  /// is there, or when they have fetched all sums.
+  /// is there. Sums are there when they have been fetched.
   template <class K>
   static __device__ __forceinline__ void deliver(const Launch<K>& launch, int consumer,
                                                  const Items<K>& items, const Buffers& buffers) {
@@ -196,7 +210,6 @@ struct AtRanks {
       number += kStride<K>;
       item = taken(items, number);
     }
-    if constexpr (kFetches) tell_fetched(launch);
     wait_for_stores();
     const u32 done = launch.epilogue.done;
     if (item.index != 0 && consumer == 0 && done != 0) {

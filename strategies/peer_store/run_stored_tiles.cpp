@@ -33,7 +33,7 @@ GeneratedStores stores_of(const Problem& problem, const StoreOrder& order, int r
                            .summed = made.fetches ? signals(group.tiles.count() - own) : 0});
     if (!made.adds) into_c += (order.ranks - 1) * own;
   }
-  made.done = made.fetches ? static_cast<std::uint32_t>(order.ranks - 1) : signals(into_c);
+  made.done = signals(into_c);
   return made;
 }
 

@@ -9,6 +9,7 @@
 #include "run/exchange/peers.hpp"
 #include "run/gemm/generated_gemm.hpp"
 #include "run/gemm/launches.hpp"
+#include "run/memory/sizes.hpp"
 #include "run/streams/stream_wait.hpp"
 #include "strategies/peer_store/run_stored_tiles.hpp"
 
@@ -70,6 +71,7 @@ class PeerStorePlan : public Plan {
     }
     const int signals = gemm_.signals_a_tile();
     GeneratedStores made = stores_of(problem_, stored_, world_.rank(), std::move(peers), signals);
+    if (made.fetches) made.sums = sums_at(world_.rank(), operands);
     spoil(made);
     return made;
   }
@@ -77,10 +79,10 @@ class PeerStorePlan : public Plan {
   /// Makes the waits of a plan that is wrong on purpose.
   void spoil(GeneratedStores& stores) const {
     if (mutant_ == Mutant::missing_wait) {
-      // Sums are fetched when they are ready also then: words that come later than the launch that
+      // Sums are fetched when they are there also then: words that come later than the launch that
       // counts them would be counted by the next one.
       for (GeneratedStores::Group& group : stores.groups) group.arrivals = 0;
-      if (!stores.fetches) stores.done = 0;
+      stores.done = 0;
     }
     if (mutant_ == Mutant::missing_signal) {  // one more than ever comes, for each group or C
       for (GeneratedStores::Group& group : stores.groups) group.arrivals += stores.adds ? 1 : 0;
@@ -96,14 +98,20 @@ class PeerStorePlan : public Plan {
     }
   }
 
-  /// The rows of C that this rank's tiles fill at a rank.
+  /// The rows that this rank's tiles fill at a rank.
   [[nodiscard]] void* rows_at(int peer, const Operands& operands) const {
     const OpTraits& op = traits_of(problem_.op);
-    if (op.c_is_block || fetches_sums(problem_.op)) {
-      return peer == world_.rank() ? operands.c : nullptr;
-    }
+    const bool is_own = peer == world_.rank();
+    if (op.c_is_block) return is_own ? operands.c : nullptr;
+    if (fetches_sums(problem_.op)) return is_own ? operands.c : sums_at(peer, operands);
     return at(there(peer, operands.c), world_.rank() * order_.block_rows * problem_.n,
               result_of(problem_.elements));
+  }
+
+  /// The memory of a rank behind its slots, from which it fetches the sums of the others.
+  [[nodiscard]] void* sums_at(int rank, const Operands& operands) const {
+    return static_cast<std::byte*>(there(rank, operands.workspace)) +
+           bytes_of_slots(problem_, stored_);
   }
 
   /// The address at a rank that corresponds to `here`.
@@ -122,6 +130,11 @@ class PeerStorePlan : public Plan {
   Mutant mutant_;
   Launches launches_;
 };
+
+/// Bytes of the sums that a rank fetches, which lie as in C.
+std::int64_t bytes_of_sums(const Problem& problem) {
+  return fetches_sums(problem.op) ? bytes_of_c(problem) : 0;
+}
 
 /// Elements of the whole tiles that cover one row block, with the tile that needs most. It is not
 /// always the largest: 256 rows are one tile of 256 rows, or two of 192.
@@ -151,7 +164,7 @@ Expected<std::unique_ptr<Plan>> RunnerOf<PeerStore>::make(const Request& request
 }
 
 std::int64_t RunnerOf<PeerStore>::workspace_bytes(const Work& work) {
-  return bytes_of_slots(work.problem(), order_of(work));
+  return bytes_of_slots(work.problem(), order_of(work)) + bytes_of_sums(work.problem());
 }
 
 std::int64_t RunnerOf<PeerStore>::most_workspace_bytes(const Problem& problem) {
@@ -164,11 +177,11 @@ std::int64_t RunnerOf<PeerStore>::most_workspace_bytes(const Problem& problem) {
   const std::int64_t owned =
       op.c_is_block ? all
                     : all / problem.ranks + std::int64_t{kMostRegions} * limits.largest_store_area;
-  return (problem.ranks - 1) * owned * result_bytes(problem.elements);
+  return (problem.ranks - 1) * owned * result_bytes(problem.elements) + bytes_of_sums(problem);
 }
 
 /// Ranks store into the C of others, unless each rank's C is a block of its own, or each fetches
-/// what the others have added up.
+/// what the others have added up: that lies in the workspace.
 bool RunnerOf<PeerStore>::goes_through_world(const Problem& problem, const PeerStore& /*config*/) {
   return !traits_of(problem.op).c_is_block && !fetches_sums(problem.op);
 }

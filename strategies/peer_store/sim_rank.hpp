@@ -20,7 +20,7 @@ struct StorePlan {
   TileTimes times{};  ///< of a tile, with all that slows it
   int sms = 0;
   bool adds_up = false;  ///< a rank's own tile waits for the peers' tiles, and adds them to itself
-  bool spreads = false;  ///< all ranks fetch the sum
+  bool spreads = false;  ///< the sum goes to all ranks, which fetch it into C
   bool ping_pong = false;  ///< an SM multiplies the next tile while its own tile waits
   /// Share by which a tile takes longer where the tiles that run at once are all of peers, or all
   /// own ones: they share no columns of B with the others.

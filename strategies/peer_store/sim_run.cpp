@@ -37,7 +37,7 @@ class Ranks {
   }
 
   /// A rank ends when its tiles have left it, and all that others send to it is there. Sums are
-  /// fetched: when the last ones are signalled, what asks for them takes as long as a signal.
+  /// fetched: when the last ones are signalled, to copy them into C takes as long as a signal.
   [[nodiscard]] std::vector<double> ends() const {
     std::vector<double> ends;
     for (int r = 0; r < plan_.order.ranks; ++r) {

@@ -60,13 +60,13 @@ __device__ __forceinline__ Stored stored(const AtRanksParams<kRanks, kGroups, kF
 /// come first. False: there are not so many.
 template <int kRanks, int kGroups>
 __device__ __forceinline__ bool find_sums(const AtRanksParams<kRanks, kGroups, true>& peers,
-                                          int group, int number, Stored& found) {
+                                          int group, int number, int& tile) {
 #pragma unroll 1  // unrolled, it takes too many registers
   for (int turn = 1; turn < kRanks; ++turn) {
     const int owner = (peers.rank + turn) % kRanks;
     const Share part = share(peers, group, owner);
     if (number < part.count) {
-      found = {group, owner, part.begin + number, peers.groups[group].slot + number};
+      tile = part.begin + number;
       return true;
     }
     number -= part.count;

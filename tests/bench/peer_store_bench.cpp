@@ -68,6 +68,10 @@ class Bench {
       group.arrivals = group.summed = 0;
     }
     operands.stores->done = 0;
+    if (operands.stores->fetches) {
+      sums_ = device_memory(bytes_of_elements(problem.m * problem.n));
+      operands.stores->sums = sums_.get();
+    }
     operands.barrier = {.ranks = kRanks, .control = waits_.control(), .flags = {words, words + 1}};
     operands.has_barrier = true;
     storing_launch_ = storing_->prepare(order, {.sms = sms}, operands, nullptr);
@@ -99,6 +103,7 @@ class Bench {
   DeviceMemory there_;
   DeviceMemory words_;
   DeviceMemory slots_{};
+  DeviceMemory sums_{};
   const GeneratedGemm* plain_ = nullptr;
   const GeneratedGemm* storing_ = nullptr;
   GeneratedLaunch plain_launch_{};

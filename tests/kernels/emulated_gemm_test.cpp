@@ -1,9 +1,10 @@
 // The generated GEMM on Hopper that takes its work from a queue, with threads of the host
 // (emulator/machine.hpp): all CTAs of all ranks end, whatever room there is for them; each tile is
 // multiplied with its own operands, to its last step; each subtile of the result is stored once,
-// rows that are pushed arrive, and sums are fetched before their owner has other uses for its
-// memory. CMakeLists.txt compiles this file for each kind of kernel: it gives the macros of its
-// tile, RANKS, 0 for a kernel that waits for rows, and FETCHES, 1 for one that fetches sums.
+// rows that are pushed arrive, and sums are fetched when they are there, and before the memory
+// where they lie has other uses. CMakeLists.txt compiles this file for each kind of kernel: it
+// gives the macros of its tile, RANKS, 0 for a kernel that waits for rows, and FETCHES, 1 for one
+// that fetches sums.
 
 #include <algorithm>
 #include <atomic>
@@ -55,6 +56,8 @@ using Kernel = device::HopperGemm<kTile, Feed, Epilogue>;
 /// How often each subtile was stored: by matrix, column, row and block.
 std::mutex stores_lock;
 std::map<std::tuple<int, int, int, int>, int> stores_made;
+/// The subtiles that lie in each rank's memory for it to fetch: by rank, column and row.
+std::map<std::tuple<int, int, int>, emulator::Tag> sums;
 
 constexpr int kMostCtas = 16;  // of a rank
 constexpr int kSwizzle = 2;
@@ -128,8 +131,10 @@ class Ranks {
       auto& received = received_[static_cast<std::size_t>(rank)];
       for (int launch = 0; launch < kLaunches; ++launch) {
         std::fill(received.begin(), received.end(), '\x55');
+        forget_sums(rank);
         if (!case_.has_barrier) {
           std::memset(flags(rank).counters, 0, sizeof flags(rank).counters);
+          std::memset(flags(rank).summed, 0, sizeof flags(rank).summed);
           flags(rank).done = 0;
           gate.arrive_and_wait();
         }
@@ -145,8 +150,6 @@ class Ranks {
       EXPECT_EQ(each.arrived, 0U);
       EXPECT_EQ(each.left, 0U);
       for (const device::u32 here : each.here) EXPECT_EQ(here, 0U);
-      EXPECT_EQ(each.ended, 0U);
-      for (const device::u32 summed : each.summed) EXPECT_EQ(summed, 0U);
       EXPECT_EQ(each.dead, 0U) << "a world that goes on";
     }
     std::int64_t stored = 0;
@@ -175,6 +178,11 @@ class Ranks {
 
   void set_up();
   void expect_received() const;
+
+  static void forget_sums(int rank) {
+    const std::lock_guard lock(stores_lock);
+    std::erase_if(sums, [&](const auto& each) { return std::get<0>(each.first) == rank; });
+  }
 
   void set_up_run(int rank) {
     Launch& launch = launches_[static_cast<std::size_t>(rank)];
@@ -282,12 +290,13 @@ void Ranks::set_up() {
       peers.slots_of[owner] = received_[static_cast<std::size_t>(owner)].data();
       // In all-to-all each pair of ranks has a result of its own.
       const int source = problem_.op == Op::gemm_all_to_all ? rank : 0;
-      if (!FETCHES) peers.c[owner] = device::map_of(device::kResult, owner * ranks_ + source);
+      peers.c[owner] = FETCHES && owner != rank
+                           ? device::map_of(device::kSums, owner)
+                           : device::map_of(device::kResult, owner * ranks_ + source);
     }
 #if FETCHES
     peers.fetches.shares = as_int(shares);
-    peers.done = static_cast<device::u32>(ranks_ - 1);
-    peers.c[0] = device::map_of(device::kResult, rank);
+    peers.fetches.sums = device::map_of(device::kSums, rank);
 #endif
   }
 }
@@ -440,6 +449,20 @@ TEST(EmulatedGemm, ends_and_stores_each_subtile_once) {
       const std::lock_guard lock(stores_lock);
       ++stores_made[{matrix, x, y, z}];
     };
+    emulator::on_sums_stored = [](int rank, int x, int y, const emulator::Tag& tile) {
+      const std::lock_guard lock(stores_lock);
+      if (!sums.try_emplace({rank, x, y}, tile).second) {
+        emulator::machine->fail("sums that are stored twice");
+      }
+    };
+    emulator::sums_at = [](int rank, int x, int y) {
+      const std::lock_guard lock(stores_lock);
+      const auto found = sums.find({rank, x, y});
+      if (found != sums.end()) return found->second;
+      emulator::machine->fail("fetches sums that have not arrived");
+      return emulator::Tag{};
+    };
+    emulator::subtile_bytes = Kernel::kSubtileBytes;
     emulator::k_steps = each.steps;
     emulator::tiles_are_shared = each.shares;
     emulator::Machine machine(kRanks * kMostCtas, CONSUMERS);

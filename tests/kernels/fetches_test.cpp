@@ -93,16 +93,10 @@ TEST(Fetches, shares_have_all_tiles_of_the_other_ranks) {
       const Params params = params_of(order, rank, 1);
       for (std::size_t group = 0; group < order.groups.size(); ++group) {
         std::vector<int> found(static_cast<std::size_t>(order.groups[group].tiles.count()));
-        device::Stored tile;
+        int tile = 0;
         for (int number = 0; device::find_sums(params, static_cast<int>(group), number, tile);
              ++number) {
-          ASSERT_NE(tile.owner, rank);
-          const std::int64_t at = tile.tile - order.groups[group].tiles.begin;
-          const TileRange share = order.share(group, tile.owner);
-          ASSERT_GE(tile.tile, share.begin);
-          ASSERT_LT(tile.tile, share.end);
-          ASSERT_EQ(tile.slot, order.groups[group].slot + tile.tile - share.begin);
-          ++found.at(static_cast<std::size_t>(at));
+          ++found.at(static_cast<std::size_t>(tile - order.groups[group].tiles.begin));
         }
         const TileRange own = order.share(group, rank);
         for (std::size_t i = 0; i < found.size(); ++i) {

@@ -69,8 +69,8 @@ TEST(StoreRun, an_own_tile_waits_for_the_tiles_of_the_peers) {
 }
 
 TEST(StoreRun, sums_are_fetched_by_all_ranks) {
-  // 8 tiles of one row block: 4 for the other rank, whose sums of the other 4 are fetched. A signal
-  // says that they are ready, and to ask for them takes as long.
+  // 8 tiles of one row block: 4 for the other rank, which sends its sums of the other 4. A signal
+  // says that they are there, and to copy them into C takes as long.
   const double arrived = kStart + kTile + 4 * 5 + kSignal;
   EXPECT_NEAR(end_of(plan_of(Op::gemm_all_reduce, 8, 2, 4, 5, {8})), arrived + 4 * 5 + 2 * kSignal,
               1e-9);
