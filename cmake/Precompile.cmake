@@ -1,5 +1,5 @@
 # Headers of other projects that most sources include, compiled once for the rooms and once for the
-# tests. A source still names all that it uses: clang-tidy and `header_check` read it without them.
+# tests. A source still names all that it uses: `scripts/test --only alone,headers` reads it without them.
 
 option(OVERLAPTUNE_FAST_COMPILE
   "Precompile headers of other projects, and compile several sources of a target together" ON)
@@ -33,7 +33,7 @@ function(overlaptune_use_precompiled target name)
 endfunction()
 
 # overlaptune_compile_together(TARGET): most of a source's time goes to headers that its neighbours include, too.
-# The names of a room are therefore its own only once, also in unnamed namespaces.
+# So no two sources of a target may give the same name to different things, also in unnamed namespaces.
 function(overlaptune_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${OVERLAPTUNE_FAST_COMPILE} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()

@@ -8,7 +8,8 @@ namespace overlaptune {
 
 /// Larger numbers in files of costs are refused.
 inline constexpr double kLargestNumber = 1e15;
-/// Weights, gradients and both moments of mixed-precision Adam (ZeRO, section 3.1).
+/// Mixed-precision Adam: bf16 parameter and gradient, fp32 parameter and two moments (ZeRO,
+/// Rajbhandari et al. 2020, section 3.1), divided among the GPUs (ZeRO-3).
 inline constexpr double kStateBytesPerParameter = 16;
 
 /// The costs of running sequences in groups. A group of degree d runs sequences of lengths s in

@@ -1,6 +1,5 @@
 #include "planning/sequences/published_costs.hpp"
 
-#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -16,8 +15,6 @@ constexpr int kMostCount = 65'536;  // heads, GPUs of a node
 constexpr double kUsPerMs = 1e3;
 constexpr double kMebibyte = 1 << 20;
 constexpr double kGibibyte = 1 << 30;
-// Mixed-precision Adam: bf16 parameter and gradient, fp32 parameter and two moments (ZeRO,
-// Rajbhandari et al. 2020, section 3.1), here all divided among the GPUs (ZeRO-3).
 
 double at_least_zero(const JsonReader& object, std::string_view field) {
   return object[field].number(0, kLargestNumber);

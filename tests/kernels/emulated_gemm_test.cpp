@@ -6,14 +6,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <barrier>
 #include <bit>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <ostream>
+#include <random>
 #include <tuple>
 #include <vector>
 
@@ -51,7 +50,6 @@ using Epilogue = device::IntoC<1>;
 using Kernel = device::HopperGemm<kTile, Feed, Epilogue>;
 
 /// How often each subtile was stored: by matrix, column, row and block.
-std::mutex stores_lock;
 std::map<std::tuple<int, int, int, int>, int> stores_made;
 
 constexpr int kMostCtas = 16;  // of a rank
@@ -119,14 +117,14 @@ class Ranks {
   /// and until then their memory is in use for something else.
   void run(emulator::Machine& machine) {
     stores_made.clear();
-    std::barrier gate(ranks_);
-    emulator::at_different_times(ranks_, [&](int rank) {
+    emulator::Meeting gate;
+    machine.at_different_times(ranks_, [&](int rank) {
       auto& received = received_[static_cast<std::size_t>(rank)];
       std::fill(received.begin(), received.end(), '\x55');
       if (!case_.has_barrier) {
         std::memset(flags(rank).counters, 0, sizeof flags(rank).counters);
         flags(rank).done = 0;
-        gate.arrive_and_wait();
+        machine.meet(gate, ranks_);
       }
       machine.launch(rank * kMostCtas, ctas(), ctas_an_item_, case_.room,
                      launches_[static_cast<std::size_t>(rank)]);
@@ -410,12 +408,13 @@ TEST(EmulatedGemm, ends_and_stores_each_subtile_once) {
     constexpr int kRanks = RANKS ? RANKS : 2;
     emulator::tile = {.rows = BLOCK_M, .columns = BLOCK_N, .cluster = CLUSTER};
     emulator::on_store = [](int matrix, int x, int y, int z) {
-      const std::lock_guard lock(stores_lock);
       ++stores_made[{matrix, x, y, z}];
     };
     emulator::k_steps = each.steps;
     emulator::tiles_are_shared = each.shares;
-    emulator::Machine machine(kRanks * kMostCtas, CONSUMERS);
+    const unsigned seed = std::random_device{}();
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    emulator::Machine machine(kRanks * kMostCtas, CONSUMERS, seed);
     emulator::machine = &machine;
     Ranks ranks(each, kRanks);
     for (int round = 0; round < each.rounds && !HasFailure(); ++round) {

@@ -1,14 +1,11 @@
-// How clusters share out a queue (kernels/device/homes.cuh), with a thread for each cluster:
+// How clusters share out a queue (kernels/device/homes.cuh), with a thread of the emulator for each cluster:
 // whatever their number, and whoever comes late, each item is taken once, and the flags are zero
 // again.
 
 #include "kernels/device/homes.cuh"
 
-#include <atomic>
 #include <cstring>
 #include <random>
-#include <semaphore>
-#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -38,7 +35,7 @@ struct Case {
 
 class Queue {
  public:
-  explicit Queue(const Case& given) : case_(given) {
+  Queue(const Case& given, unsigned seed) : case_(given), machine_(0, 0, seed) {
     std::memset(&flags_, 0, sizeof flags_);
     emulator::machine = &machine_;
   }
@@ -52,29 +49,27 @@ class Queue {
                     .deals = case_.deals ? 1 : 0};
     run.flags[0] = &flags_;
     std::vector<std::vector<int>> taken(static_cast<std::size_t>(case_.clusters));
-    std::counting_semaphore<> room(case_.room);
-    std::atomic<int> last{0};
-    std::vector<std::jthread> threads;
-    for (int cluster = 0; cluster < case_.clusters; ++cluster) {
-      threads.emplace_back([&, cluster] {
-        room.acquire();
-        Items items;
-        items.arrived = device::arrive(run);
-        auto& mine = taken[static_cast<std::size_t>(cluster)];
-        const auto step = [&](int from) { return from + run.clusters; };
-        int position = device::first_position(run, cluster, items, step);
-        while (position < case_.items) {
-          mine.push_back(position);
-          if (case_.one_each) break;
-          items.position = position;
-          machine_.jitter();
-          position = device::next_position(run, items, step);
-        }
-        last += device::leave(run, items) ? 1 : 0;
-        room.release();
-      });
-    }
-    threads.clear();
+    int room = case_.room;
+    int last = 0;
+    machine_.at_different_times(case_.clusters, [&](int cluster) {
+      while (room == 0) machine_.jitter();
+      --room;
+      Items items;
+      items.arrived = device::arrive(run);
+      auto& mine = taken[static_cast<std::size_t>(cluster)];
+      const auto step = [&](int from) { return from + run.clusters; };
+      int position = device::first_position(run, cluster, items, step);
+      while (position < case_.items) {
+        mine.push_back(position);
+        if (case_.one_each) break;
+        items.position = position;
+        machine_.jitter();
+        position = device::next_position(run, items, step);
+      }
+      last += device::leave(run, items) ? 1 : 0;
+      ++room;
+    });
+    EXPECT_EQ(machine_.faults(), "");
     EXPECT_EQ(last, 1) << "of the clusters is the last one";
     return taken;
   }
@@ -86,7 +81,7 @@ class Queue {
 
  private:
   Case case_;
-  emulator::Machine machine_{0, 0};
+  emulator::Machine machine_;
   device::RankFlags flags_;
 };
 
@@ -113,7 +108,7 @@ TEST(Homes, each_item_is_taken_once_whoever_comes_late) {
                  << drawn.clusters << " clusters, " << drawn.homes << " homes, " << drawn.items
                  << " items, room for " << drawn.room << (drawn.deals ? ", steps" : "")
                  << (drawn.one_each ? ", one each" : ""));
-    Queue queue(drawn);
+    Queue queue(drawn, static_cast<unsigned>(round));
     for (int launch = 0; launch < 2; ++launch) {
       expect_each_once(queue.run(), drawn.items);
       ASSERT_TRUE(queue.is_clean());
@@ -123,7 +118,7 @@ TEST(Homes, each_item_is_taken_once_whoever_comes_late) {
 }
 
 TEST(Homes, one_cluster_alone_takes_all_in_order) {
-  const auto taken = Queue({.clusters = 5, .homes = 5, .items = 12, .room = 1}).run();
+  const auto taken = Queue({.clusters = 5, .homes = 5, .items = 12, .room = 1}, 1).run();
   int ones = 0;  // clusters with items: the others come when nothing is left
   for (const auto& mine : taken) {
     if (mine.empty()) continue;

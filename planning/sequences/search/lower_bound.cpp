@@ -1,7 +1,6 @@
 #include "planning/sequences/search/lower_bound.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <vector>
 

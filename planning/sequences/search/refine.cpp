@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <random>
 #include <unordered_map>
 #include <utility>

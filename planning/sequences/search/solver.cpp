@@ -1,7 +1,6 @@
 #include "planning/sequences/search/solver.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>

@@ -57,10 +57,11 @@ export class Chart {
     this.chart = init(this.element, null, { renderer: "svg" });
     onThemeChange(() => this.draw());
     new ResizeObserver(() => {
+      // The first call says nothing new: `update` has drawn in this size.
+      if (this.chart.getWidth() === this.element.clientWidth && this.chart.getHeight() === this.element.clientHeight) return;
       this.chart.resize();
       this.draw();
     }).observe(this.element);
-    this.draw();
   }
 
   /** Draws anew, for instance because the data changed. `text` says in words what is seen. */

@@ -1,7 +1,16 @@
 // Numbers and names as a reader wants to see them.
 
-const digits = (most: number, least = 0) =>
-  new Intl.NumberFormat("en-US", { maximumFractionDigits: most, minimumFractionDigits: least });
+const formats = new Map<string, Intl.NumberFormat>(); // to make one takes longer than to write a number
+
+function digits(most: number, least = 0): Intl.NumberFormat {
+  const key = `${most} ${least}`;
+  let format = formats.get(key);
+  if (!format) {
+    format = new Intl.NumberFormat("en-US", { maximumFractionDigits: most, minimumFractionDigits: least });
+    formats.set(key, format);
+  }
+  return format;
+}
 const whole = digits(0);
 const none = "–";
 

@@ -18,9 +18,11 @@ const distinct = (values: string[]) => [...new Set(values)];
 function inOrder(winners: Winner[]): Winner[] {
   const key = (winner: Winner) =>
     [winner.model ?? "", winner.parallelism ?? "", winner.op, winner.product ?? "", winner.launch].join();
+  const keys = new Map(winners.map((winner) => [winner, key(winner)]));
+  const order = new Intl.Collator("en");
   return [...winners].sort(
     (a, b) =>
-      key(a).localeCompare(key(b)) ||
+      order.compare(keys.get(a)!, keys.get(b)!) ||
       a.n - b.n ||
       a.k - b.k ||
       a.ranks - b.ranks ||

@@ -15,9 +15,9 @@
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
 
-#define threadIdx emulator::thread_idx
-#define blockIdx emulator::block_idx
-#define gridDim emulator::grid_dim
+#define threadIdx emulator::own.thread_idx
+#define blockIdx emulator::own.block_idx
+#define gridDim emulator::own.grid_dim
 
 // NOLINTBEGIN(readability-identifier-naming): CUDA's names.
 inline void __syncthreads() {

@@ -1,20 +1,18 @@
 #include "tests/kernels/emulator/machine.hpp"
 
-#include <chrono>
-#include <semaphore>
-#include <thread>
+#include <memory>
 
 namespace emulator {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-/// Nothing takes as long as this where all goes well, also on a busy host.
-constexpr auto kStuck = std::chrono::seconds(20);
+/// Nothing takes as many pauses where all goes well.
+constexpr long kStuck = 10'000'000;
 
 }  // namespace
 
-Machine::Machine(int ctas, int consumers) : threads_(kWarps * kLanes + kOfConsumer * consumers) {
+Machine::Machine(int ctas, int consumers, unsigned seed)
+    : threads_of_cta_(kWarps * kLanes + kOfConsumer * consumers), threads_(seed) {
+  threads_.stuck = [this] { fail("all threads wait for ever"); };
   for (int i = 0; i < ctas; ++i) {
     ctas_.push_back(std::make_unique<Cta>());
     ctas_.back()->number = static_cast<unsigned>(i);
@@ -22,81 +20,72 @@ Machine::Machine(int ctas, int consumers) : threads_(kWarps * kLanes + kOfConsum
   }
 }
 
+void Machine::at_different_times(int count, const std::function<void(int)>& work) {
+  for (int i = 0; i < count; ++i) {
+    const int late = 1 << threads_.random() % 12;
+    threads_.begin([this, &work, i, late] {
+      for (int pause = 0; pause < late; ++pause) threads_.pause();
+      work(i);
+    });
+  }
+  threads_.run();
+}
+
 void Machine::launch(int first, int ctas, int cluster, int room,
                      const std::function<void()>& kernel) {
-  std::counting_semaphore<> free(room);
-  const auto run_thread = [&](int number, int thread) {
-    cta = ctas_[static_cast<std::size_t>(first + number)].get();
-    multiplied = {};
-    random_number.seed(std::random_device{}());
-    is_slow = random_number() % 32 == 0;
-    const int in_warps = kWarps * kLanes;
-    const int of_consumers = thread - in_warps;
-    thread_idx.x = static_cast<unsigned>(
-        thread < in_warps ? thread / kLanes * 32 + thread % kLanes
-                          : 128 * (of_consumers / kOfConsumer + 1) + of_consumers % kOfConsumer);
-    block_idx.x = static_cast<unsigned>(number);
-    grid_dim.x = static_cast<unsigned>(ctas);
-    try {
-      kernel();
-    } catch (const Stopped&) {  // `faults` says why
-    }
-    const std::lock_guard lock(mutex_);
-    --cta->running;
+  struct Grid {
+    std::function<void()> kernel;
+    int next = 0;  // the first CTA of the cluster that begins next
   };
-  const auto run_cluster = [&](int number) {
-    free.acquire();
-    {
-      const std::lock_guard lock(mutex_);
-      for (int i = 0; i < cluster; ++i) {
-        Cta& each = *ctas_[static_cast<std::size_t>(first + number + i)];
-        each.cluster = cluster;
-        each.running = threads_;
-        each.barriers.clear();
-        each.loaded.clear();
-        each.all = {};
-        each.warps = {};
-        each.consumers = {};
-      }
-      clusters_[static_cast<unsigned>(first + number) / 2] = {};
-    }
-    {
-      std::vector<std::jthread> threads;
-      for (int i = 0; i < cluster; ++i) {
-        for (int t = 0; t < threads_; ++t) threads.emplace_back(run_thread, number + i, t);
+  const auto grid = std::make_shared<Grid>(Grid{kernel});
+  const auto begin_cluster = [=, this](const auto& again) -> void {
+    if (grid->next >= ctas) return;
+    const int number = grid->next;
+    grid->next += cluster;
+    const auto running = std::make_shared<int>(cluster * threads_of_cta_);
+    clusters_[static_cast<unsigned>(first + number) / 2] = {};
+    for (int i = number; i < number + cluster; ++i) {
+      Cta& cta = *ctas_[static_cast<std::size_t>(first + i)];
+      cta.cluster = cluster;
+      cta.running = threads_of_cta_;
+      cta.barriers.clear();
+      cta.loaded.clear();
+      cta.all = {};
+      cta.warps = {};
+      cta.consumers = {};
+      for (int thread = 0; thread < threads_of_cta_; ++thread) {
+        threads_.begin([=, &cta, this] {
+          constexpr int kInWarps = kWarps * kLanes;
+          const int of_consumers = thread - kInWarps;
+          own.cta = &cta;
+          own.thread_idx.x = static_cast<unsigned>(
+              thread < kInWarps
+                  ? thread / kLanes * 32 + thread % kLanes
+                  : 128 * (of_consumers / kOfConsumer + 1) + of_consumers % kOfConsumer);
+          own.block_idx.x = static_cast<unsigned>(i);
+          own.grid_dim.x = static_cast<unsigned>(ctas);
+          grid->kernel();
+          --cta.running;
+          if (--*running == 0) again(again);
+        });
       }
     }
-    free.release();
   };
-  std::vector<std::jthread> clusters;
-  for (int number = 0; number < ctas; number += cluster) clusters.emplace_back(run_cluster, number);
+  for (int i = 0; i < room; ++i) begin_cluster(begin_cluster);
 }
 
 void Machine::fail(const std::string& what) {
-  {
-    const std::lock_guard lock(mutex_);
-    note(what);
-  }
-  changed_.notify_all();
-}
-
-void Machine::note(const std::string& fault) {
   constexpr std::size_t kEnough = 2000;
   if (faults_.size() < kEnough) {
-    faults_ += "CTA " + std::to_string(cta == nullptr ? 0 : cta->number) + ", thread " +
-               std::to_string(thread_idx.x) + ": " + fault + "\n";
+    faults_ += "CTA " + std::to_string(own.cta == nullptr ? 0 : own.cta->number) + ", thread " +
+               std::to_string(own.thread_idx.x) + ": " + what + "\n";
   }
-  stopped_ = true;
-}
-
-std::string Machine::faults() {
-  const std::lock_guard lock(mutex_);
-  return faults_;
+  threads_.stop();
 }
 
 Mbarrier& Machine::barrier_at(unsigned address) {
   Cta& owner = *ctas_[address / kMemory];
-  if (owner.running == 0) note("uses a barrier of a CTA that has ended");
+  if (owner.running == 0) fail("uses a barrier of a CTA that has ended");
   return owner.barriers[address % kMemory];
 }
 
@@ -104,30 +93,11 @@ void Machine::settle(Mbarrier& barrier) {
   if (barrier.pending != 0 || barrier.bytes != 0) return;
   barrier.pending = barrier.count;
   ++barrier.phase;
-}
-
-template <class Done>
-void Machine::block(std::unique_lock<std::mutex>& lock, const Done& done, const char* what) {
-  long seen = progress_;
-  auto since = Clock::now();
-  while (!done()) {
-    if (stopped_) throw Stopped{};
-    changed_.wait_for(lock, std::chrono::milliseconds(20));
-    if (const long now = progress_; now != seen) {
-      seen = now;
-      since = Clock::now();
-    } else if (Clock::now() - since > kStuck) {
-      lock.unlock();
-      fail(std::string("waits for ever: ") + what);
-      throw Stopped{};
-    }
-  }
-  went_on();
+  threads_.wake(barrier.waiting);
 }
 
 void Machine::init(unsigned barrier, unsigned count) {
   const unsigned arrivals = count == 128 ? kOfConsumer : count;
-  const std::lock_guard lock(mutex_);
   barrier_at(barrier) = {.count = arrivals, .pending = arrivals};
 }
 
@@ -137,74 +107,58 @@ void Machine::arrive(unsigned barrier) {
 
 void Machine::expect(unsigned barrier, unsigned bytes) {
   jitter();
-  bool right = false;
-  {
-    const std::lock_guard lock(mutex_);
-    Mbarrier& each = barrier_at(barrier);
-    right = each.pending > 0;
-    if (right) {
-      each.bytes += bytes;
-      --each.pending;
-      settle(each);
-    }
-  }
-  if (!right) fail("more arrivals at a barrier than it counts");
-  changed_.notify_all();
+  Mbarrier& each = barrier_at(barrier);
+  if (each.pending == 0) return fail("more arrivals at a barrier than it counts");
+  each.bytes += bytes;
+  --each.pending;
+  settle(each);
 }
 
 void Machine::complete(unsigned barrier, unsigned bytes) {
-  {
-    const std::lock_guard lock(mutex_);
-    Mbarrier& each = barrier_at(barrier);
-    each.bytes -= bytes;
-    settle(each);
-  }
-  changed_.notify_all();
+  Mbarrier& each = barrier_at(barrier);
+  each.bytes -= bytes;
+  settle(each);
 }
 
 void Machine::wait(unsigned barrier, unsigned phase) {
   jitter();
-  std::unique_lock lock(mutex_);
-  block(
-      lock, [&] { return barrier_at(barrier).phase % 2 != phase % 2; }, "an mbarrier");
+  for (;;) {
+    Mbarrier& each = barrier_at(barrier);
+    if (each.phase % 2 != phase % 2) break;
+    threads_.wait(each.waiting);
+  }
+  went_on();
 }
 
 void Machine::meet(Meeting& meeting, int threads) {
-  std::unique_lock lock(mutex_);
-  const unsigned turn = meeting.turn;
   if (++meeting.here == threads) {
     meeting.here = 0;
     ++meeting.turn;
-    lock.unlock();
-    changed_.notify_all();
+    threads_.wake(meeting.waiting);
     return;
   }
-  block(
-      lock, [&] { return meeting.turn != turn; }, "a barrier of threads");
+  const unsigned turn = meeting.turn;
+  while (meeting.turn == turn) threads_.wait(meeting.waiting);
+  went_on();
 }
 
 void Machine::meet_in_warp() {
-  if (const unsigned warp = thread_idx.x / 32; warp < kWarps) meet(cta->warps.at(warp), kLanes);
+  if (const unsigned warp = own.thread_idx.x / 32; warp < kWarps) meet(own.cta->warps.at(warp), kLanes);
 }
 
 void Machine::meet_in_consumer() {
-  meet(cta->consumers.at(thread_idx.x / 128 - 1), kOfConsumer);
+  meet(own.cta->consumers.at(own.thread_idx.x / 128 - 1), kOfConsumer);
 }
 
 void Machine::meet_in_cluster() {
-  if (cta->cluster != 2) return fail("a barrier of a cluster that is none");
-  Meeting* meeting = nullptr;
-  {
-    const std::lock_guard lock(mutex_);
-    meeting = &clusters_[cta->number / 2];
-  }
-  meet(*meeting, 2 * threads_);
+  if (own.cta->cluster != 2) return fail("a barrier of a cluster that is none");
+  meet(clusters_[own.cta->number / 2], 2 * threads_of_cta_);
 }
 
 int Machine::from_lane(int value, int lane) {
-  const std::size_t warp = thread_idx.x / 32;
-  auto& values = cta->values.at(warp);
-  values.at(thread_idx.x % 32) = value;
+  const std::size_t warp = own.thread_idx.x / 32;
+  auto& values = own.cta->values.at(warp);
+  values.at(own.thread_idx.x % 32) = value;
   meet_in_warp();
   const int theirs = values.at(static_cast<std::size_t>(lane));
   meet_in_warp();
@@ -212,41 +166,19 @@ int Machine::from_lane(int value, int lane) {
 }
 
 void Machine::note_load(unsigned address, const Tag& tag) {
-  const std::lock_guard lock(mutex_);
   ctas_[address / kMemory]->loaded[address % kMemory] = tag;
 }
 
 Tag Machine::loaded_at(unsigned address) {
-  const std::lock_guard lock(mutex_);
   return ctas_[address / kMemory]->loaded[address % kMemory];
 }
 
-void Machine::look_again() {
-  if (stopped_) throw Stopped{};
-  std::this_thread::sleep_for(std::chrono::microseconds(50));
-}
-
 void Machine::jitter() {
-  if (stopped_) throw Stopped{};
-  const auto draw = random_number() % 64;
-  if (is_slow || draw == 0) {
-    const unsigned most = is_slow ? 2000 : 200;
-    std::this_thread::sleep_for(std::chrono::microseconds(random_number() % most));
-  } else if (draw < 8) {
-    std::this_thread::yield();
+  if (++pauses_ > kStuck) {
+    went_on();
+    fail("nothing goes on");
   }
-}
-
-void at_different_times(int count, const std::function<void(int)>& work) {
-  std::mt19937 random(std::random_device{}());
-  std::vector<std::jthread> threads;
-  for (int i = 0; i < count; ++i) {
-    const std::chrono::milliseconds late(random() % 20);
-    threads.emplace_back([&work, i, late] {
-      std::this_thread::sleep_for(late);
-      work(i);
-    });
-  }
+  threads_.pause();
 }
 
 }  // namespace emulator

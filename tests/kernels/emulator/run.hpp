@@ -18,7 +18,7 @@ inline int k_steps = 0;
 inline bool tiles_are_shared = false;
 /// The last step that the running CTA multiplies.
 inline int last_step_of_cta() {
-  const bool first_half = tiles_are_shared && block_idx.x % 2 == 0;
+  const bool first_half = tiles_are_shared && own.block_idx.x % 2 == 0;
   return (first_half ? (k_steps + 1) / 2 : k_steps) - 1;
 }
 

@@ -512,13 +512,13 @@ test("paper is white, and has every row", async () => {
   await page.close();
 });
 
-test("2,000 winners make a page that is drawn and searched", async () => {
+test("2,000 winners take less than 2 seconds of the processor", async () => {
   const made = report(imported(file("large.db"), enlarged(measured(), 2000)), file("large.html"));
   assert.ok(statSync(made).size < 5e6);
   const { page, complaints, busySeconds } = await opened(browser, made);
   const seconds = await busySeconds();
   console.log(`2,000 winners: ${seconds.toFixed(2)} s of the processor, ${statSync(made).size} bytes`);
-  assert.ok(seconds < 10); // 1 to 2 s; a page whose time grows with the square of the rows takes minutes
+  assert.ok(seconds < 2);
   assert.match(await textOf(page, "#results [role=status]"), /20\d\d operations/);
   await page.fill("#results input[type=search]", "all-to-all 1024×8192×1024");
   assert.equal(await page.locator("table.winners tbody tr").count(), 1);

@@ -28,11 +28,7 @@ inline bool has_reached(const u32* word, u32 value) {
   machine->jitter();
   const u32 now = std::atomic_ref(*const_cast<u32*>(word)).load();
   const bool reached = static_cast<int>(now - value) >= 0;
-  if (reached) {
-    machine->went_on();
-  } else {
-    machine->look_again();
-  }
+  if (reached) machine->went_on();
   return reached;
 }
 inline void increment(u32* word, u32 by) {

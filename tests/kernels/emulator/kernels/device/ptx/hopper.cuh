@@ -46,7 +46,7 @@ inline void barrier_wait(u32 barrier, u32 phase) {
   machine->wait(barrier, phase);
 }
 inline u32 cluster_rank() {
-  return emulator::cta->cluster == 2 ? blockIdx.x % 2 : 0;
+  return emulator::own.cta->cluster == 2 ? blockIdx.x % 2 : 0;
 }
 inline u32 at_other(u32 address) {
   return address ^ emulator::Machine::kMemory;
@@ -132,18 +132,18 @@ inline std::atomic<std::size_t> objects_end = 0;
 template <class T>
 T& shared_object() {
   static const std::size_t offset = objects_end.fetch_add((sizeof(T) + 1023) / 1024 * 1024);
-  return *reinterpret_cast<T*>(emulator::cta->memory.data() + offset);
+  return *reinterpret_cast<T*>(emulator::own.cta->memory.data() + offset);
 }
 inline char* dynamic_memory() {
   constexpr std::size_t kObjects = 16 << 10;
-  return emulator::cta->memory.data() + kObjects;
+  return emulator::own.cta->memory.data() + kObjects;
 }
 
 /// The tag of the consumer's tile, whose last step has been multiplied.
 inline Tag finished_tile() {
-  if (emulator::multiplied.step != emulator::last_step_of_cta())
+  if (emulator::own.multiplied.step != emulator::last_step_of_cta())
     machine->fail("a tile that is not finished");
-  return emulator::multiplied;
+  return emulator::own.multiplied;
 }
 inline void put_tag(u32 at) {
   const Tag tile = finished_tile();

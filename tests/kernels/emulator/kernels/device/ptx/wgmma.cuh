@@ -20,7 +20,7 @@ void multiply(float*, u64 a, u64 b, int add) {
   const Tag of_b = machine->loaded_at(stage + rows * 128);
   const Tag tile{.block = of_a.block, .row = of_a.row, .column = of_b.column, .step = of_a.step};
   if (of_a.step != of_b.step) machine->fail("A and B of two steps");
-  Tag& mine = emulator::multiplied;
+  Tag& mine = emulator::own.multiplied;
   if (add == 0) {
     mine = tile;
     return;
