@@ -36,4 +36,9 @@ endfunction()
 # So no two sources of a target may give the same name to different things, also in unnamed namespaces.
 function(overlaptune_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${OVERLAPTUNE_FAST_COMPILE} UNITY_BUILD_BATCH_SIZE 8)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "^${CMAKE_BINARY_DIR}/")  # made by the build: clang-tidy reads before it
+  if(sources)
+    set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
 endfunction()

@@ -9,6 +9,7 @@
 
 // NVML API Reference, "Device Enums", "NvLink Structs and Enums", "Device Queries"; the names are
 // NVML's.
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 
 enum nvmlReturn_t : unsigned { NVML_SUCCESS = 0 };
@@ -33,5 +34,6 @@ nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned link,
 nvmlReturn_t nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t device, unsigned link,
                                                  nvmlIntNvLinkDeviceType_t* type);
 }
+// NOLINTEND(readability-identifier-naming)
 
 #endif

@@ -407,9 +407,7 @@ TEST(EmulatedGemm, ends_and_stores_each_subtile_once) {
     SCOPED_TRACE(testing::Message() << each);
     constexpr int kRanks = RANKS ? RANKS : 2;
     emulator::tile = {.rows = BLOCK_M, .columns = BLOCK_N, .cluster = CLUSTER};
-    emulator::on_store = [](int matrix, int x, int y, int z) {
-      ++stores_made[{matrix, x, y, z}];
-    };
+    emulator::on_store = [](int matrix, int x, int y, int z) { ++stores_made[{matrix, x, y, z}]; };
     emulator::k_steps = each.steps;
     emulator::tiles_are_shared = each.shares;
     const unsigned seed = std::random_device{}();

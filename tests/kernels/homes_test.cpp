@@ -1,6 +1,6 @@
-// How clusters share out a queue (kernels/device/homes.cuh), with a thread of the emulator for each cluster:
-// whatever their number, and whoever comes late, each item is taken once, and the flags are zero
-// again.
+// How clusters share out a queue (kernels/device/homes.cuh), with a thread of the emulator for each
+// cluster: whatever their number, and whoever comes late, each item is taken once, and the flags
+// are zero again.
 
 #include "kernels/device/homes.cuh"
 

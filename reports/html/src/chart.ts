@@ -58,7 +58,11 @@ export class Chart {
     onThemeChange(() => this.draw());
     new ResizeObserver(() => {
       // The first call says nothing new: `update` has drawn in this size.
-      if (this.chart.getWidth() === this.element.clientWidth && this.chart.getHeight() === this.element.clientHeight) return;
+      if (
+        this.chart.getWidth() === this.element.clientWidth &&
+        this.chart.getHeight() === this.element.clientHeight
+      )
+        return;
       this.chart.resize();
       this.draw();
     }).observe(this.element);

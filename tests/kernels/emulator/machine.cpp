@@ -58,10 +58,10 @@ void Machine::launch(int first, int ctas, int cluster, int room,
           constexpr int kInWarps = kWarps * kLanes;
           const int of_consumers = thread - kInWarps;
           own.cta = &cta;
-          own.thread_idx.x = static_cast<unsigned>(
-              thread < kInWarps
-                  ? thread / kLanes * 32 + thread % kLanes
-                  : 128 * (of_consumers / kOfConsumer + 1) + of_consumers % kOfConsumer);
+          own.thread_idx.x =
+              static_cast<unsigned>(thread < kInWarps ? thread / kLanes * 32 + thread % kLanes
+                                                      : 128 * (of_consumers / kOfConsumer + 1) +
+                                                            of_consumers % kOfConsumer);
           own.block_idx.x = static_cast<unsigned>(i);
           own.grid_dim.x = static_cast<unsigned>(ctas);
           grid->kernel();
@@ -143,7 +143,8 @@ void Machine::meet(Meeting& meeting, int threads) {
 }
 
 void Machine::meet_in_warp() {
-  if (const unsigned warp = own.thread_idx.x / 32; warp < kWarps) meet(own.cta->warps.at(warp), kLanes);
+  if (const unsigned warp = own.thread_idx.x / 32; warp < kWarps)
+    meet(own.cta->warps.at(warp), kLanes);
 }
 
 void Machine::meet_in_consumer() {

@@ -58,11 +58,12 @@ class Machine {
   /// Who goes on when is drawn from `seed`.
   Machine(int ctas, int consumers, unsigned seed);
 
-  /// Calls `work` with 0 to `count` - 1, each in a thread that begins earlier or later than the others.
-  /// It returns when these threads, and those that they began, have ended.
+  /// Calls `work` with 0 to `count` - 1, each in a thread that begins earlier or later than the
+  /// others. It returns when these threads, and those that they began, have ended.
   void at_different_times(int count, const std::function<void(int)>& work);
 
-  /// Begins CTAs `first`, `first` + 1, ... in clusters, `room` of them at a time. A thread calls it.
+  /// Begins CTAs `first`, `first` + 1, ... in clusters, `room` of them at a time. A thread calls
+  /// it.
   void launch(int first, int ctas, int cluster, int room, const std::function<void()>& kernel);
 
   /// Notes a fault, and ends all threads where they wait next.

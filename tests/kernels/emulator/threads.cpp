@@ -7,7 +7,8 @@ namespace emulator {
 namespace {
 
 constexpr std::size_t kStackBytes = 256 << 10;
-/// One of so many threads is far behind the others, and goes on one of so many times that it is drawn.
+/// One of so many threads is far behind the others, and goes on one of so many times that it is
+/// drawn.
 constexpr unsigned kSlow = 32;
 
 }  // namespace

@@ -1,13 +1,12 @@
 #pragma once
-// Threads that take turns on one thread of the host. Who goes on is drawn at each call that pauses, so
-// that a seed gives the same run again, and a thousand threads cost no more than their own work.
+// Threads that take turns on one thread of the host. Who goes on is drawn at each call that pauses,
+// so that a seed gives the same run again, and a thousand threads cost no more than their own work.
 
 #include <functional>
 #include <memory>
 #include <random>
-#include <vector>
-
 #include <ucontext.h>
+#include <vector>
 
 namespace emulator {
 
