@@ -57,14 +57,7 @@ export class Chart {
     this.chart = init(this.element, null, { renderer: "svg" });
     onThemeChange(() => this.draw());
     new ResizeObserver(() => {
-      // The first call says nothing new: `update` has drawn in this size.
-      if (
-        this.chart.getWidth() === this.element.clientWidth &&
-        this.chart.getHeight() === this.element.clientHeight
-      )
-        return;
-      this.chart.resize();
-      this.draw();
+      if (this.refitted()) this.draw();
     }).observe(this.element);
   }
 
@@ -73,7 +66,7 @@ export class Chart {
     this.option = option;
     this.element.style.height = `${height}px`;
     this.element.setAttribute("aria-label", text);
-    this.chart.resize();
+    this.refitted();
     this.draw();
   }
 
@@ -84,6 +77,15 @@ export class Chart {
   /** Shows the part from `start` to `end` percent of the zoomed axis. */
   zoom(start: number, end: number) {
     this.chart.dispatchAction({ type: "dataZoom", start, end });
+  }
+
+  /** Takes the size of the element. Returns whether that is another one, so that all is to be drawn. */
+  private refitted(): boolean {
+    const { clientWidth, clientHeight } = this.element;
+    if (this.chart.getWidth() === clientWidth && this.chart.getHeight() === clientHeight) return false;
+    this.chart.clear(); // or `resize` draws what is drawn anew just after
+    this.chart.resize();
+    return true;
   }
 
   private draw() {

@@ -48,11 +48,14 @@ export function plainTable(caption: string, columns: string[], rows: (string | n
   );
 }
 
-/** A chart's numbers as a table that a reader can open. It is made each time that it is opened. */
-export function asTable(make: () => HTMLElement): HTMLDetailsElement {
-  const details = element("details", { class: "numbers" }, element("summary", {}, "The figure as a table"));
+/** A part that a reader can open, and that is made each time that it is opened. */
+export function onOpening(summary: string, kind: string, make: () => HTMLElement): HTMLDetailsElement {
+  const details = element("details", { class: kind }, element("summary", {}, summary));
   details.addEventListener("toggle", () => {
     details.replaceChildren(details.children[0]!, ...(details.open ? [make()] : []));
   });
   return details;
 }
+
+/** A chart's numbers as a table. */
+export const asTable = (make: () => HTMLElement) => onOpening("The figure as a table", "numbers", make);

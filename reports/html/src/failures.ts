@@ -1,6 +1,6 @@
 // Candidates that were not valid, and why.
 import type { FailedCandidate, Report, Show } from "./data";
-import { element, plainTable } from "./dom";
+import { element, onOpening, plainTable } from "./dom";
 import { count, words } from "./format";
 
 export function failuresSection(parent: HTMLElement, report: Report): Show {
@@ -29,10 +29,7 @@ export function failuresSection(parent: HTMLElement, report: Report): Show {
     );
     if (rows.length === 0) return;
     body.append(
-      element(
-        "details",
-        {},
-        element("summary", {}, "All of them"),
+      onOpening("All of them", "", () =>
         plainTable(
           "Failed candidates",
           ["problem", "verdict", "reason", "config"],

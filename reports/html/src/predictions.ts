@@ -73,6 +73,8 @@ function errorOption(rows: Candidate[]): Option {
       .map(({ strategy, paint, symbol, own }) => ({
         name: words(strategy),
         type: "scatter",
+        large: true,
+        largeThreshold: 500,
         symbol,
         symbolSize: 7,
         itemStyle: { color: color(paint), opacity: rows.length > 500 ? 0.5 : 0.75 },
