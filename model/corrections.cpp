@@ -12,25 +12,25 @@
 namespace overlaptune {
 namespace {
 
-// Priors, from databases of 2, 4 and 8 H200 (docs/model.md). Deviations are of the logarithm of a
-// time. They are right up to one factor, which follows from the rows themselves.
-constexpr double kError = 0.07;   ///< error that similar configs of similar problems share
-constexpr double kNoise = 0.012;  ///< error of one measurement and its config alone
+// Priors, from databases of 2 H100 and of 2, 4 and 8 H200 (docs/model.md). Deviations are of the
+// logarithm of a time. They are right up to one factor, which follows from the rows themselves.
+constexpr double kError = 0.055;  ///< error that similar configs of similar problems share
+constexpr double kNoise = 0.015;  ///< error of one measurement and its config alone
 constexpr int kReweightings = 2;
 /// Rows for which the prior of the common factor counts.
 constexpr double kPriorRows = 20;
 
 // How many factors of two apart two sizes, or two values of a field, have a distance of 1. At a
-// distance of 1 errors have a correlation of 0.6, at 2 of 0.14.
-constexpr double kOfSides = 4.8;  ///< m, n
+// distance of 1 errors have a correlation of 0.48, at 2 of 0.14.
+constexpr double kOfSides = 3.4;  ///< m, n
 constexpr double kOfDepth = 2.4;  ///< k
-constexpr double kOfAlignment = 1;
+constexpr double kOfAlignment = 1.4;
 constexpr double kOfTile = 1.1;
 constexpr double kOfNumber = 1.8;
 constexpr double kOfGroups = 4;
 // The distance of two names.
-constexpr double kOtherName = 1;  ///< of a field
-constexpr double kOtherOp = 0.35;
+constexpr double kOtherName = 1.4;  ///< of a field
+constexpr double kOtherOp = 0.5;
 constexpr double kOtherLaunch = 0.35;
 constexpr double kOtherDtype = 1;
 
@@ -79,12 +79,14 @@ void add(Features& features, const E& value) {
   features.name(value, kOtherName);
 }
 
-/// Errors of different strategies have nothing in common: each has a GEMM of its own kind, or
-/// another schedule.
+/// The Matérn class with 3/2 (Rasmussen and Williams, equation 4.17): unlike the squared
+/// exponential it does not swing beyond its rows. Errors of different strategies have nothing in
+/// common: each has a GEMM of its own kind, or another schedule.
 double covariance(const CorrectionPoint& a, const CorrectionPoint& b) {
   if (a.strategy != b.strategy) return 0;
   const double apart = (a.problem - b.problem).squaredNorm() + (a.config - b.config).squaredNorm();
-  return kError * kError * std::exp(-apart / 2);
+  const double distance = std::sqrt(3 * apart);
+  return kError * kError * (1 + distance) * std::exp(-distance);
 }
 
 /// The rows' covariance with Student's noise, solved by expectation and maximisation: a row that

@@ -13,9 +13,11 @@ struct UnprobedCosts {
   Microseconds peer_gap = us(1.5);
   /// Flags and start of a copy by `copy_engine`, a peer. 4 H200: configs with many small groups.
   Microseconds copy_gap = us(8);
-  /// One more piece, and its flag, that a copy engine sends for `waiting`. One H200
-  /// (tests/bench/waiting_bench): 32 copies from the host against one.
-  Microseconds push_gap = us(4.2);
+  /// `waiting` by `copy_engine`: the meeting before the first piece, and each piece with its flag.
+  /// The smallest exchanges by copy engines on 2 and 4 H200
+  /// (machine/simulator/profiles/exchange_costs.py).
+  Microseconds push_meet = us(14.7);
+  Microseconds push_gap = us(6.6);
   // `peer_store`. 2 H100 (docs/kernel-notes.md, "Groups of one wave"): GEMMs of two tiles,
   // all-to-all, and reduce-scatter against it.
   Microseconds store_signal = us(3.5);  ///< from a store at a peer until its signal is seen there

@@ -78,7 +78,9 @@ Expected<Schedule> SimulationOf<PeerStore>::schedule(const Profile& profile, con
   }
   const double sent = plan.spreads ? 2 * once : once;
   const double waves = static_cast<double>(plan.order.tiles()) / plan.sms;
-  const double busy = std::min(1.0, sent / plan.link_rate / (waves * times.whole));
+  const double alone = waves * times.whole;
+  const double busy = std::min(1.0, sent / plan.link_rate / alone);
+  plan.link_rate /= 1 + store.beside_share * std::min(1.0, alone * plan.link_rate / sent);
   const auto run = as_collective(profile, work, sent, busy);
   if (!run) return error_of(run);
   plan.times = times;

@@ -26,7 +26,7 @@ Expected<void> set_copies(const Model::Parts& parts, const Problem& problem, Arr
   // Starting a copy is part of `gap`, so only the time of a further byte is taken from the probes.
   const CurvePoint& most = parts.copies->points().back();
   const CurvePoint& less = *(parts.copies->points().end() - 2);
-  arrivals.meet = parts.costs.copy_gap.count();
+  arrivals.meet = parts.costs.push_meet.count();
   arrivals.gap = parts.costs.push_gap.count();
   arrivals.per_byte = (most.time - less.time) / (most.bytes - less.bytes);
   // An exchange by copy engines slows a GEMM as they do. (Its few CTAs move the rank's own part.)

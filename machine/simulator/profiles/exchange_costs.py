@@ -13,12 +13,13 @@ import statistics
 import sys
 
 SMS = 132
+ALL_SMS = 0  # in a probe
 # Where the SM clock was not read from the GPU's counters it is a multiple of this. It is then that of another moment.
 CLOCK_STEP_MHZ = 15
 # Bytes of an exchange that take no time beside its latency.
 FEW_BYTES = 256 << 10
 # A config is limited by the links if it sends this share of what plain stores reach.
-LINK_LIMITED = 0.85
+LINK_LIMITED = 0.75
 
 
 def measurements(databases: list) -> list:
@@ -87,10 +88,22 @@ def sent_bytes(problem: dict) -> float:
     return times * 2 * problem["m"] * problem["n"] * (problem["ranks"] - 1) / problem["ranks"]
 
 
-def tile_rates(databases: list, store_rate: float) -> list:
-    """GB/s by which bytes grow with time between two m of `peer_store`, the fastest config of each, where the links are the
-    limit."""
-    rates = []
+def fastest_gemms(rows: list) -> dict:
+    """Microseconds of the fastest GEMM on all SMs that was probed, without the replay, by (m, n, k)."""
+    replay = replays(rows)
+    fastest: dict = {}
+    for number, probe, measured in rows:
+        if probe["kind"] == "gemm" and probe["sms"] == ALL_SMS:
+            shape = (probe["m"], probe["n"], probe["k"])
+            time = median_us(measured) - replay[number]
+            fastest[shape] = min(fastest.get(shape, time), time)
+    return fastest
+
+
+def beside_shares(databases: list, gemms: dict, store_rate: float) -> list:
+    """Of `peer_store` between two m, the fastest config of each, where the links are the limit: by how much the time grows
+    more than that of plain stores of as many bytes, over the growth of the GEMM alone."""
+    shares = []
     for database in databases:
         fastest: dict = collections.defaultdict(dict)
         for run in database["tuning_runs"]:
@@ -103,12 +116,14 @@ def tile_rates(databases: list, store_rate: float) -> list:
                 of_m = fastest[problem["op"], problem["n"], problem["k"]]
                 point = (median_us({"time": candidate["measured"]}), sent_bytes(problem))
                 of_m[problem["m"]] = min(of_m.get(problem["m"], point), point)
-        for of_m in fastest.values():
-            points = [of_m[m] for m in sorted(of_m)]
-            for (less, fewer), (more, bytes_sent) in zip(points, points[1:]):
-                if bytes_sent / more * 1e-3 >= LINK_LIMITED * store_rate:
-                    rates.append((bytes_sent - fewer) / (more - less) * 1e-3)
-    return rates
+        for (_, n, k), of_m in fastest.items():
+            sizes = [m for m in sorted(of_m) if (m, n, k) in gemms]
+            for fewer, more in zip(sizes, sizes[1:]):
+                (less_time, less_bytes), (time, sent) = of_m[fewer], of_m[more]
+                if sent / time * 1e-3 >= LINK_LIMITED * store_rate:
+                    links = (sent - less_bytes) / store_rate * 1e-3
+                    shares.append((time - less_time - links) / (gemms[more, n, k] - gemms[fewer, n, k]))
+    return shares
 
 
 def main() -> int:
@@ -124,7 +139,8 @@ def main() -> int:
     replay = replays(rows)
     stores = [p["bytes"] / (median_us(m) - replay[n]) * 1e-3 for n, p, m in rows if p["kind"] == "copy" and p["ctas"] == 64]
     show("stores by 64 CTAs, GB/s", stores, 0)
-    show("tiles of peer_store, GB/s", tile_rates(databases, statistics.median(stores)), 0)
+    shares = beside_shares(databases, fastest_gemms(rows), statistics.median(stores))
+    show("tiles of peer_store beside the GEMM, share", shares)
     factors = beside(rows)
     copies = [f for (transport, collective, _), (gemms, _) in factors.items() for f in gemms
               if (transport, collective) == ("copy_engine", "all_to_all")]

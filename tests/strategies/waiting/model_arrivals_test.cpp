@@ -23,7 +23,7 @@ class ArrivalsTest : public testing::Test {
  protected:
   ArrivalsTest() {
     parts_.platform.sms = 132;
-    parts_.costs.copy_gap = us(8);
+    parts_.costs.push_meet = us(8);
     parts_.costs.push_gap = us(4);
     parts_.costs.peer_gap = us(1.5);
     parts_.copies = Curve({{1e6, 12}, {2e6, 22}, {4e6, 62}});
