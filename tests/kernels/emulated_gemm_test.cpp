@@ -66,7 +66,7 @@ struct Case {
   bool has_barrier = true;  // no gate comes before the launch
   bool deals = true;        // clusters go on by equal steps where all are there
   int pushing = 1;          // CTAs
-  int rounds = 2;
+  int rounds = 5;
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& each) {
@@ -389,7 +389,7 @@ std::vector<Case> cases() {
                   .steps = 1,
                   .panels = 2,
                   .columns = 4,
-                  .rounds = 10});
+                  .rounds = 25});
 #else
   list.push_back({});
   list.push_back({.deals = false});
@@ -397,7 +397,7 @@ std::vector<Case> cases() {
   list.push_back({.ctas = 2, .steps = 40, .panels = 1, .columns = 1});  // more steps than stages
   list.push_back({.ctas = 6, .room = 2, .steps = 1, .panels = 3, .columns = 2});
   // All items are taken at once, also those that wait.
-  list.push_back({.ctas = 14, .room = 14, .steps = 2, .panels = 1, .columns = 2, .rounds = 20});
+  list.push_back({.ctas = 14, .room = 14, .steps = 2, .panels = 1, .columns = 2, .rounds = 50});
 #endif
   return list;
 }
