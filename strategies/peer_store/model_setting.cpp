@@ -15,9 +15,9 @@ namespace {
 /// groups of one wave and of more.
 constexpr double kApart = 0.015;
 
-/// What the links lose beside a GEMM, in units of its time. From 2 H100 and 4 H200, each by itself
-/// (tests/data/heldout): the mean error of predictions is within 0.3 points of its
-/// least on both.
+/// Time that the links lose beside a GEMM, in units of its time. From 2 H100 and 4 H200, each by
+/// itself (tests/data/heldout): the mean error of predictions is within 0.3 points of its least on
+/// both.
 constexpr double kBesideShare = 0.25;
 
 /// Cost to a GEMM of stores from shared memory, as a share of the cost of an exchange that sends as

@@ -25,7 +25,7 @@ struct Tag {
   friend bool operator==(const Tag&, const Tag&) = default;
 };
 
-/// What each thread has of its own.
+/// The variables that each thread has of its own.
 struct Own {
   Dim thread_idx;
   Dim block_idx;
@@ -33,7 +33,7 @@ struct Own {
   Cta* cta = nullptr;
   Tag multiplied;  // by a consumer: its tile, up to which step
 };
-/// Of the thread that runs.
+/// Those of the thread that runs.
 inline Own own;
 
 /// Ends a thread of a run that has failed.
