@@ -1,7 +1,7 @@
 #pragma once
 // Costs of exchanges beside a GEMM that no probe measures, as the model takes them. The simulator
-// has its own, from other measurements (docs/profiles.md), so that it can show where these are
-// wrong.
+// has its own, but for pushes from other measurements (docs/profiles.md), so that it can show where
+// these are wrong.
 
 #include "core/base/units.hpp"
 
