@@ -35,7 +35,10 @@ endfunction()
 # overlaptune_compile_together(TARGET): most of a source's time goes to headers that its neighbours include, too.
 # So no two sources of a target may give the same name to different things, also in unnamed namespaces.
 function(overlaptune_compile_together target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${OVERLAPTUNE_FAST_COMPILE} UNITY_BUILD_BATCH_SIZE 8)
+  if(NOT OVERLAPTUNE_FAST_COMPILE OR OVERLAPTUNE_FUZZERS)  # a fuzzer's coverage is that of the sources that it links
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "^${CMAKE_BINARY_DIR}/")  # made by the build: clang-tidy reads before it
   if(sources)
