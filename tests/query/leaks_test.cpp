@@ -20,7 +20,7 @@ TEST(LeaksTest, ManyCyclesLeaveNothingBehind) {
   setenv("SANITIZED", "1", 1);
   const std::string cycles = "1000";
 #else
-  const std::string cycles = "2000";
+  const std::string cycles = "10000";
 #endif
   // Small blocks that malloc keeps for a thread would be counted as in use.
   setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1);

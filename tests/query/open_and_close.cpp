@@ -58,8 +58,7 @@ int main(int count, char** arguments) {
               after.resident_kb - before.resident_kb);
   if (after.descriptors != before.descriptors) return 2;
   if (std::getenv("SANITIZED") != nullptr) return 0;
-  // Memory that malloc keeps for later varies by some pages; a block of a byte is 32, and one lost
-  // in each cycle 57,600.
+  // Memory that malloc keeps for later varies by some pages; one byte lost in each cycle is 9,000.
   return after.heap_bytes - before.heap_bytes < 4096 &&
                  after.resident_kb - before.resident_kb < 1024
              ? 0
