@@ -17,8 +17,8 @@ struct Operands {
   const void* b = nullptr;
   void* c = nullptr;
   void* workspace = nullptr;
-  /// Where the caller wants C, in any memory, or null: in `c`. Only a plan that `finishes_c` takes
-  /// it.
+  /// Where the caller wants C, aligned to 16 bytes, in any memory of this GPU; or null: in `c`.
+  /// Only a plan that `finishes_c` takes it.
   void* finished_c = nullptr;
   friend bool operator==(const Operands&, const Operands&) = default;
 };

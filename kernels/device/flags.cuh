@@ -38,7 +38,7 @@ struct RankFlags {
   u32 left;
   u32 here[kHereFlags];
   u32 ticket;  ///< storing warps that know the run, where the kernel itself has the barrier
-  u32 epoch;   ///< the run that `counters` and `done` are for, likewise
+  u32 epoch;   ///< the run that `counters`, `summed` and `done` are for, likewise
   u32 unused_too[19];
   u32 epochs[kMostRanks];  ///< runs with each rank, before this one
   /// The run that each rank has reached, by that rank: gates count it up, kernels with a

@@ -120,6 +120,9 @@ class HopperKernel : public GeneratedKernel {
     const int ctas = pushes ? 1
                             : ctas_per_tile(order, tile_, k, crew.sms - crew.leaving,
                                             gpu_limits(kernels::kHopper));
+    if (ctas > 1 && operands.stores && operands.stores->sums != nullptr) {
+      throw Failure(ErrorKind::bad_input, "CTAs that share a tile fetch no sums: copy C");
+    }
     const QueuedKernel queued{.tile = tile_,
                               .elements = elements_,
                               .ctas_an_item = std::max(ctas, tile_.cluster),

@@ -180,9 +180,26 @@ struct AtRanks {
     return place;
   }
 
+  /// Waits for all that the peers store into C, in the CTA that took the end of the queue.
+  template <class K>
+  static __device__ __forceinline__ void wait_for_c(const Launch<K>& launch) {
+    const Params& peers = launch.epilogue;
+    if constexpr (kFetches) {
+      if (peers.fetches.in_c == 0) return;
+#pragma unroll 1
+      for (int group = 0; group < peers.groups_count; ++group) {
+        const u32* summed = own_flags(launch.run)->summed + group;
+        if (!wait_for(launch.run, summed, peers.fetches.summed[group], Awaited::summed, group)) {
+          return;
+        }
+      }
+    } else if (peers.done != 0) {
+      wait_for(launch.run, &own_flags(launch.run)->done, peers.done, Awaited::done, 0);
+    }
+  }
+
   /// The work of the warp that stores for one consumer, after all ranks have met; one thread of it
-  /// does all. In the CTA that took the end of the queue, it ends when all that peers store into C
-  /// is there. Sums are there when they have been fetched.
+  /// does all.
   template <class K>
   static __device__ __forceinline__ void deliver(const Launch<K>& launch, int consumer,
                                                  Items<K>& items, const Buffers& buffers) {
@@ -192,14 +209,16 @@ struct AtRanks {
     u32 pass = 0;
     constexpr u32 kNone = ~u32{0};  // behind the last item
     u32 number = K::kPingPong ? consumer : 0;
-    [[maybe_unused]] int ended = 0;
 #pragma unroll 1
     while (true) {
-      if constexpr (kFetches) fetch(launch, consumer, items, buffers, number == kNone);
+      if constexpr (kFetches) {
+        if (launch.epilogue.fetches.in_c == 0) {
+          fetch(launch, consumer, items, buffers, number == kNone);
+        }
+      }
       if (number == kNone) break;
       const Item item = taken(items, number);
       if (item.what == kEnd) {
-        if constexpr (!kFetches) ended = item.index;
         number = kNone;
         continue;
       }
@@ -209,10 +228,7 @@ struct AtRanks {
       number += kStride<K>;
     }
     wait_for_stores();
-    const u32 done = launch.epilogue.done;
-    if (ended != 0 && consumer == 0 && done != 0) {
-      wait_for(launch.run, &own_flags(launch.run)->done, done, Awaited::done, 0);
-    }
+    if (items.ended != 0 && consumer == 0) wait_for_c(launch);
   }
 };
 

@@ -6,8 +6,9 @@
 // All threads that store for a consumer share the subtiles of every wave group. Before it stores a
 // tile, while the consumers still multiply it, a thread fetches some of its subtiles, if the sums
 // of all peers for their group are there (`RankFlags::summed`). It waits for sums only behind its
-// last tile. So nobody waits for a fetch. A subtile comes into a staging buffer by TMA, and goes
-// from there into C, as one that the consumer has filled.
+// last tile. So nobody waits for a fetch. (CTAs that share a tile have no other one: they would
+// wait while other tiles need their SMs. They fetch nothing.) A subtile comes into a staging buffer
+// by TMA, and goes from there into C, as one that the consumer has filled.
 //
 // No peer writes here before this rank has come to its next run, behind all of its fetches.
 
@@ -70,8 +71,8 @@ __device__ __forceinline__ void fetch_subtiles(const Launch<K>& launch, const Bu
 }
 
 /// What a thread that stores for a consumer fetches before it stores a tile; or, at the end, all
-/// that is left of its share: every so manieth subtile, counted through all groups. At the end it
-/// waits for the sums, also where they are stored in C itself.
+/// that is left of its share: every so manieth subtile, counted through all groups. It waits for
+/// their sums at the end alone.
 template <class K>
 __device__ __forceinline__ void fetch(const Launch<K>& launch, int consumer, Items<K>& items,
                                       const Buffers& buffers, bool is_end) {
@@ -90,12 +91,8 @@ __device__ __forceinline__ void fetch(const Launch<K>& launch, int consumer, Ite
     const u32 all = peers.fetches.summed[group];
     if (is_end) {
       if (!wait_for(launch.run, summed, all, Awaited::summed, group)) break;
-    } else if (peers.fetches.in_c || !has_reached(summed, all)) {
+    } else if (!has_reached(summed, all)) {
       break;
-    }
-    if (peers.fetches.in_c) {
-      state.group = group + 1;
-      continue;
     }
     // More than its share for each of its tiles, so that it catches up.
     constexpr int kEnough = K::kSubtilesOfConsumer;

@@ -29,6 +29,9 @@ class PeerStorePlan : public Plan {
         order_(request.work.tiled().order),
         stored_(order_of(request.work)),
         crew_({.sms = request.engine.sms}),
+        finishes_c_(fetches_sums(problem_.op) &&
+                    ctas_per_tile(order_, request.work.tiled().kernel.tile, problem_.k, crew_.sms,
+                                  gpu_limits(kernels::kHopper)) == 1),
         exclusive_(request.engine.exclusive),
         mutant_(request.mutant),
         launches_(request.operands, [this](const Operands& own) { return prepared(own); }) {}
@@ -40,7 +43,7 @@ class PeerStorePlan : public Plan {
     gemm_.enqueue(stream, launches_[operands], before);
   }
 
-  [[nodiscard]] bool finishes_c() const override { return fetches_sums(problem_.op); }
+  [[nodiscard]] bool finishes_c() const override { return finishes_c_; }
 
   void forget_addresses() override { launches_.clear(); }
 
@@ -123,6 +126,7 @@ class PeerStorePlan : public Plan {
   TileOrder order_;
   StoreOrder stored_;
   Crew crew_;
+  bool finishes_c_;  ///< not where CTAs share tiles
   bool exclusive_;
   Mutant mutant_;
   Launches launches_;

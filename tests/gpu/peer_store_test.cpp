@@ -5,6 +5,7 @@
 
 #include "core/gpu.hpp"
 #include "gpu.hpp"
+#include "kernels/hopper_gemm.hpp"
 #include "kernels/support.hpp"
 #include "ranks_on_one_gpu.hpp"
 #include "run/gemm/generated_gemm.hpp"
@@ -77,6 +78,13 @@ class PeerStoreTest : public GpuTest {
     return problem.op == Op::gemm_reduce_scatter ? problem.m / problem.ranks : problem.m;
   }
 
+  /// Whether sums are fetched into C. CTAs that share a tile fetch none.
+  [[nodiscard]] bool fetches(const StoreCase& of) const {
+    const TileOrder order = tile_order(problem_of(of), of.tile, of.swizzle);
+    return fetches_sums(of.op) && !of.in_c &&
+           ctas_per_tile(order, of.tile, of.k, sms_ / of.ranks, gpu_limits(kernels::kHopper)) == 1;
+  }
+
   void prepare(const StoreCase& of) {
     const Problem problem = problem_of(of);
     const TileOrder order = tile_order(problem, of.tile, of.swizzle);
@@ -97,7 +105,7 @@ class PeerStoreTest : public GpuTest {
       made.b = device_memory(bytes(of.n * of.k));
       made.c = device_memory(bytes(result_rows(problem) * of.n));
       made.slots = device_memory(static_cast<std::size_t>(bytes_of_slots(problem, stored) + 16));
-      if (fetches_sums(of.op) && !of.in_c) made.sums = device_memory(bytes(of.m * of.n));
+      if (fetches(of)) made.sums = device_memory(bytes(of.m * of.n));
       made.stream = make_stream();
       OVT_CHECK(kernels::fill_normal(stream(), made.a.get(), operand_of(of.elements), of.m * of.k,
                                      static_cast<std::uint64_t>(2 * rank + 1)));

@@ -414,7 +414,10 @@ std::vector<Case> cases() {
     list.push_back({.op = op, .ctas = 8, .room = 1, .columns = 5, .has_barrier = false});
   }
 #if CLUSTER == 1 && CONSUMERS == 2
-  list.push_back({.op = ops.front(), .panels = 1, .columns = 2, .shares = true});
+  for (const int room : {8, 1}) {  // CTAs that share tiles fetch nothing
+    list.push_back(
+        {.op = ops.front(), .room = room, .panels = 1, .columns = 2, .shares = true, .in_c = true});
+  }
 #endif
 #if FETCHES
   list.push_back({.op = Op::gemm_all_reduce, .in_c = true});
