@@ -48,8 +48,9 @@ Expected<KernelSource> hopper_gemm(const Tile& tile, Elements elements,
                       layout->consumers, layout->ping_pong, layout->buffers,
                       element_name(result_of(elements))),
           launches.waits > 0 ? fmt::format("Rows<{}>", launches.waits) : "RowsThere",
-          launches.ranks > 0 ? fmt::format("AtRanks<{},{}>", launches.ranks, launches.groups)
-                             : fmt::format("IntoC<{}>", launches.segments)}};
+          launches.ranks > 0
+              ? fmt::format("AtRanks<{},{},{}>", launches.ranks, launches.groups, launches.fetches)
+              : fmt::format("IntoC<{}>", launches.segments)}};
 }
 
 }  // namespace overlaptune::kernels

@@ -167,11 +167,13 @@ void DeployedPlan::enqueue(cudaStream_t stream, const void* a, const void* b, vo
   Operands operands{.a = a, .b = b, .c = c, .workspace = workspace_};
   if (exchanged_ != nullptr && gathers_) operands.a = exchanged_;
   if (exchanged_ != nullptr && !gathers_) operands.c = exchanged_;
+  const bool finishes = operands.c != c && plan_->finishes_c();
+  if (finishes) operands.finished_c = c;
   if (operands.a != a) {
     OVT_CHECK(cudaMemcpyAsync(exchanged_, a, operand_bytes_, cudaMemcpyDeviceToDevice, stream));
   }
   plan_->enqueue(stream, operands);
-  if (operands.c != c) {
+  if (operands.c != c && !finishes) {
     OVT_CHECK(cudaMemcpyAsync(c, exchanged_, operand_bytes_, cudaMemcpyDeviceToDevice, stream));
   }
 }

@@ -1,7 +1,7 @@
 #pragma once
 // A plan that works on a caller's memory. The operand that the ranks exchange may have to lie in
 // the world's memory; it is copied from or to the caller's memory, unless the caller uses the
-// world's.
+// world's, or the plan itself moves it.
 
 #include "run/engine.hpp"
 #include "run/family_parts.hpp"

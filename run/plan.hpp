@@ -17,6 +17,9 @@ struct Operands {
   const void* b = nullptr;
   void* c = nullptr;
   void* workspace = nullptr;
+  /// Where the caller wants C, aligned to 16 bytes, in any memory of this GPU; or null: in `c`.
+  /// Only a plan that `finishes_c` takes it.
+  void* finished_c = nullptr;
   friend bool operator==(const Operands&, const Operands&) = default;
 };
 
@@ -30,6 +33,10 @@ class Plan {
   /// that is enqueued on `stream` later. It allocates nothing and does not synchronize with the
   /// host, so it may be captured into a graph.
   virtual void enqueue(cudaStream_t stream, const Operands& operands) = 0;
+
+  /// Whether the plan itself moves C from the world's memory to `Operands::finished_c`, beside its
+  /// other work.
+  [[nodiscard]] virtual bool finishes_c() const { return false; }
 
   /// Forgets addresses in `World::memory`, which has moved. It is not collective: the communicators
   /// were made again.

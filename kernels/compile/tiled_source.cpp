@@ -25,7 +25,9 @@ LaunchRoom LaunchRoom::of(const TiledKernel& kernel) {
   const auto regions = static_cast<std::size_t>(kernel.regions);
   if (kernel.waits) return {.waits = regions};
   if (kernel.ranks == 0) return {.segments = regions};
-  return {.ranks = static_cast<std::size_t>(kernel.ranks), .groups = regions};
+  return {.ranks = static_cast<std::size_t>(kernel.ranks),
+          .groups = regions,
+          .fetches = kernel.fetches};
 }
 
 Expected<TiledKernel> with_room(const TiledKernel& kernel) {
@@ -51,7 +53,8 @@ Expected<KernelSource> hopper_source(const TiledKernel& kernel) {
                      {.segments = static_cast<int>(room.segments),
                       .waits = static_cast<int>(room.waits),
                       .ranks = static_cast<int>(room.ranks),
-                      .groups = static_cast<int>(room.groups)});
+                      .groups = static_cast<int>(room.groups),
+                      .fetches = room.fetches});
 }
 
 Expected<KernelSource> portable_source(const TiledKernel& kernel, int compute_capability) {

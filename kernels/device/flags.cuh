@@ -9,9 +9,10 @@ namespace overlaptune::kernels::device {
 /// All ranks reach them. All are zero at first.
 struct RankFlags {
   static constexpr int kMostRanks = 64;
-  static constexpr int kMostClusters = 256;       ///< of a launch with homes
-  static constexpr int kCounters = 192;           ///< wave groups of a launch
-  static constexpr int kCounted = kCounters + 1;  ///< words from the first that a run resets
+  static constexpr int kMostClusters = 256;  ///< of a launch with homes
+  static constexpr int kCounters = 192;      ///< wave groups of a launch
+  /// Words from the first that a run resets.
+  static constexpr int kCounted = 2 * kCounters + 1;
   static constexpr int kHereFlags = kMostClusters / 32;
 
   /// For each wave group: tiles that this rank's GEMM has stored, or that the peers have stored
@@ -20,6 +21,9 @@ struct RankFlags {
   /// The peers' increments as they end: for tiles in this rank's C, or for CTAs that read nothing
   /// of this rank any more. Zero when a run begins.
   u32 done;
+  /// For each wave group: tiles whose sums the peers have stored in this rank's memory, for it to
+  /// fetch into C. Zero when a run begins.
+  u32 summed[kCounters];
   /// 0; 1: a peer says that a wait took too long there; 2: this rank has told its host.
   u32 dead;
   u32 looked;  ///< when a wait last looked at `WaitControl` for all, as it counts time
@@ -34,7 +38,7 @@ struct RankFlags {
   u32 left;
   u32 here[kHereFlags];
   u32 ticket;  ///< storing warps that know the run, where the kernel itself has the barrier
-  u32 epoch;   ///< the run that `counters` and `done` are for, likewise
+  u32 epoch;   ///< the run that `counters`, `summed` and `done` are for, likewise
   u32 unused_too[19];
   u32 epochs[kMostRanks];  ///< runs with each rank, before this one
   /// The run that each rank has reached, by that rank: gates count it up, kernels with a
@@ -51,6 +55,7 @@ enum class Awaited : u32 {
   flag,     ///< a flag of a copy engine; `index`: the rank that raises it
   told,     ///< none: a peer says that one of its waits took too long
   aborted,  ///< none: the host ended all waits
+  summed,   ///< the peers' sums of a wave group; `index`: its number
 };
 
 /// In host memory that the GPU reads and writes, so that neither side needs a stream. The host

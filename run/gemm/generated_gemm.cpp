@@ -52,7 +52,13 @@ void check_room(const GeneratedOperands& operands, const LaunchRoom& room) {
                   fmt::format("a kernel that stores at {} ranks: expected as many, not {}",
                               room.ranks, ranks));
   }
-  if (operands.stores) refuse_more(operands.stores->groups.size(), room.groups, "wave groups");
+  if (operands.stores) {
+    refuse_more(operands.stores->groups.size(), room.groups, "wave groups");
+    if (operands.stores->fetches != room.fetches) {
+      throw Failure(ErrorKind::bad_input,
+                    "sums are fetched by a kernel that was made for it, and only by such a kernel");
+    }
+  }
 }
 
 kernels::device::Order order_of(const TileOrder& order, int blocks, std::int64_t tiles,

@@ -146,34 +146,54 @@ std::vector<std::byte> rows_parameter(const TileOrder& order, const GeneratedOpe
   });
 }
 
+namespace {
+
+/// The parameters for at most so many groups, and the bytes of them that a kernel takes which is
+/// made for as many maps.
+template <int kGroups, bool kFetches>
 std::vector<std::byte> stores_parameter(const GeneratedStores& stores,
                                         std::span<const device::TensorMap> maps,
-                                        const LaunchRoom& room) {
+                                        [[maybe_unused]] const device::TensorMap& sums) {
+  using Params = device::AtRanksParams<device::RankFlags::kMostRanks, kGroups, kFetches>;
+  Params params{.rank = stores.rank,
+                .owns_blocks = stores.owns_blocks ? 1 : 0,
+                .adds = stores.adds ? 1 : 0,
+                .slots = static_cast<int>(stores.slots),
+                .groups_count = static_cast<int>(stores.groups.size()),
+                .own_later = stores.own_later ? 1 : 0,
+                .done = stores.done,
+                .groups = {},
+                .slots_of = {},
+                .fetches = {},
+                .c = {}};
+  if constexpr (kFetches) {
+    params.fetches.in_c = stores.sums == nullptr ? 1 : 0;
+    params.fetches.sums = sums;
+  }
+  for (std::size_t i = 0; i < stores.groups.size(); ++i) {
+    const GeneratedStores::Group& group = stores.groups[i];
+    params.groups[i] = {static_cast<int>(group.end), static_cast<int>(group.computed),
+                        static_cast<int>(group.slot), group.arrivals};
+    if constexpr (kFetches) params.fetches.summed[i] = group.summed;
+  }
+  for (std::size_t i = 0; i < stores.peers.size(); ++i) {
+    params.slots_of[i] = static_cast<char*>(stores.peers[i].slots);
+  }
+  std::copy(maps.begin(), maps.end(), params.c);
+  // The kernel has maps of its ranks only, and nothing behind them.
+  static_assert(sizeof(device::AtRanksParams<3, kGroups, kFetches>) ==
+                offsetof(Params, c) + 3 * sizeof(device::TensorMap));
+  return parameter(params, offsetof(Params, c) + maps.size_bytes());
+}
+
+}  // namespace
+
+std::vector<std::byte> stores_parameter(const GeneratedStores& stores,
+                                        std::span<const device::TensorMap> maps,
+                                        const LaunchRoom& room, const device::TensorMap& sums) {
   return with_constant(room.groups, [&](auto groups) {
-    using Params = device::AtRanksParams<device::RankFlags::kMostRanks, groups>;
-    Params params{.rank = stores.rank,
-                  .owns_blocks = stores.owns_blocks ? 1 : 0,
-                  .adds = stores.adds ? 1 : 0,
-                  .slots = static_cast<int>(stores.slots),
-                  .groups_count = static_cast<int>(stores.groups.size()),
-                  .own_later = stores.own_later ? 1 : 0,
-                  .done = stores.done,
-                  .groups = {},
-                  .slots_of = {},
-                  .c = {}};
-    for (std::size_t i = 0; i < stores.groups.size(); ++i) {
-      const GeneratedStores::Group& group = stores.groups[i];
-      params.groups[i] = {static_cast<int>(group.end), static_cast<int>(group.computed),
-                          static_cast<int>(group.slot), group.arrivals};
-    }
-    for (std::size_t i = 0; i < stores.peers.size(); ++i) {
-      params.slots_of[i] = static_cast<char*>(stores.peers[i].slots);
-    }
-    std::copy(maps.begin(), maps.end(), params.c);
-    // The kernel has maps of its ranks only, and nothing behind them.
-    static_assert(sizeof(device::AtRanksParams<3, groups>) ==
-                  offsetof(Params, c) + 3 * sizeof(device::TensorMap));
-    return parameter(params, offsetof(Params, c) + maps.size_bytes());
+    return stores.fetches ? stores_parameter<groups, true>(stores, maps, sums)
+                          : stores_parameter<groups, false>(stores, maps, sums);
   });
 }
 

@@ -44,9 +44,10 @@ struct QueuedItems {
     const TileOrder& order, const GeneratedOperands& operands, const QueuedKernel& kernel,
     const QueuedItems& items, const LaunchRoom& room, const kernels::device::TensorMap& own_a = {});
 
-/// The stores of a launch. `maps`: those of the rows of C that this rank's tiles fill at each rank.
+/// The stores of a launch. `maps`: those of the rows that this rank's tiles fill at each rank.
+/// `sums`: that of `GeneratedStores::sums`.
 [[nodiscard]] std::vector<std::byte> stores_parameter(
     const GeneratedStores& stores, std::span<const kernels::device::TensorMap> maps,
-    const LaunchRoom& room);
+    const LaunchRoom& room, const kernels::device::TensorMap& sums);
 
 }  // namespace overlaptune::run

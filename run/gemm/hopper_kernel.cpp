@@ -120,6 +120,9 @@ class HopperKernel : public GeneratedKernel {
     const int ctas = pushes ? 1
                             : ctas_per_tile(order, tile_, k, crew.sms - crew.leaving,
                                             gpu_limits(kernels::kHopper));
+    if (ctas > 1 && operands.stores && operands.stores->sums != nullptr) {
+      throw Failure(ErrorKind::bad_input, "CTAs that share a tile fetch no sums: copy C");
+    }
     const QueuedKernel queued{.tile = tile_,
                               .elements = elements_,
                               .ctas_an_item = std::max(ctas, tile_.cluster),
@@ -154,18 +157,18 @@ class HopperKernel : public GeneratedKernel {
                                 clusters, kernels::RankFlags::kMostClusters));
     }
     const bool queued_launch = operands.stores || operands.rows;
-    return {
-        .parameters = {parameter(a), parameter(b), parameter(places),
-                       operands.rows ? rows_parameter(order, operands, queued, items, room_,
-                                                      own_rows(order, operands, k))
-                                     : parameter(device::NoParams{}),
-                       operands.stores ? stores_parameter(*operands.stores,
-                                                          maps_of(*operands.stores, order), room_)
-                                       : into_c(order, operands),
-                       queued_launch ? parameter(run_of(operands, items, clusters))
-                                     : parameter(device::NoRun{})},
-        .blocks = turns.blocks,
-        .cluster = static_cast<unsigned>(ctas)};
+    return {.parameters = {parameter(a), parameter(b), parameter(places),
+                           operands.rows ? rows_parameter(order, operands, queued, items, room_,
+                                                          own_rows(order, operands, k))
+                                         : parameter(device::NoParams{}),
+                           operands.stores ? stores_parameter(
+                                                 *operands.stores, maps_of(*operands.stores, order),
+                                                 room_, map_of_c(operands.stores->sums, order))
+                                           : into_c(order, operands),
+                           queued_launch ? parameter(run_of(operands, items, clusters))
+                                         : parameter(device::NoRun{})},
+            .blocks = turns.blocks,
+            .cluster = static_cast<unsigned>(ctas)};
   }
 
  private:
@@ -203,20 +206,21 @@ class HopperKernel : public GeneratedKernel {
     });
   }
 
-  /// The rows of C that this rank's tiles fill at each rank.
+  /// Rows of C, or of what is stored as C is; `c`: row 0, or null.
+  [[nodiscard]] device::TensorMap map_of_c(void* c, const TileOrder& order) const {
+    if (c == nullptr) return {};
+    return tensor_map({.base = c,
+                       .columns = order.n,
+                       .rows = order.block_rows,
+                       .row_stride = order.n,
+                       .block_stride = order.block_rows * order.n},
+                      subtile_columns_, subtile_rows_, result_of(elements_));
+  }
+  /// The rows that this rank's tiles fill at each rank.
   [[nodiscard]] std::vector<device::TensorMap> maps_of(const GeneratedStores& stores,
                                                        const TileOrder& order) const {
     std::vector<device::TensorMap> maps;
-    for (const GeneratedStores::Peer& peer : stores.peers) {
-      maps.push_back(peer.c == nullptr
-                         ? device::TensorMap{}
-                         : tensor_map({.base = peer.c,
-                                       .columns = order.n,
-                                       .rows = order.block_rows,
-                                       .row_stride = order.n,
-                                       .block_stride = order.block_rows * order.n},
-                                      subtile_columns_, subtile_rows_, result_of(elements_)));
-    }
+    for (const GeneratedStores::Peer& peer : stores.peers) maps.push_back(map_of_c(peer.c, order));
     return maps;
   }
 

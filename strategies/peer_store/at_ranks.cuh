@@ -10,7 +10,8 @@
 //   own tile               one pass for each peer: granted with the subtile that the peer has
 //                          stored here; the consumer adds it to its sums and gives the buffer
 //                          back. Then one more: granted empty; filled with the sums; finished by a
-//                          store in C
+//                          store in C and, in gemm_all_reduce, by one in the memory of each peer,
+//                          which fetches the sums from there (fetches.cuh)
 //   gemm_all_to_all        one pass: granted empty; finished by a store into the owner's C
 //
 // The storing warp turns to a tile when it has finished the one before it: mostly while the tile is
@@ -22,7 +23,7 @@
 // Source: the idea of an epilogue that stores into the owner's memory is FLUX's (Chang et al. 2024,
 // section 3).
 
-#include "kernels/device/hopper_copies.cuh"
+#include "strategies/peer_store/fetches.cuh"
 
 namespace overlaptune::kernels::device {
 
@@ -35,11 +36,6 @@ enum Task : u32 {
 template <class Params>
 __device__ __forceinline__ Task task_of(const Params& peers, int owner) {
   return !peers.adds ? kFill : owner == peers.rank ? kAddAndFill : kFillForOwner;
-}
-/// Whether other ranks have to know when the tile is stored.
-template <class Params>
-__device__ __forceinline__ bool peers_see(const Params& peers, int owner) {
-  return owner != peers.rank || !peers.owns_blocks;
 }
 
 // The storing warp.
@@ -57,15 +53,15 @@ __device__ __forceinline__ char* in_slot(const typename K::Epilogue::Params& pee
          first_of<K>(consumer) / 64 * K::kSubtiles * K::kSubtileBytes;
 }
 
-/// Starts the store of a subtile of C at its owner; sums of gemm_all_reduce at all ranks, the owner
-/// last: its own memory is near.
+/// Starts the store of a subtile of C at its owner; that of sums which all ranks need at all of
+/// them, the owner last: its own memory is near.
 template <class K>
 __device__ __forceinline__ void store_in_c(const typename K::Epilogue::Params& peers, int owner,
                                            const Place& subtile, u32 buffer) {
   int rank = owner;
 #pragma unroll 1
   do {
-    if (!peers.owns_blocks) rank = rank + 1 < K::Epilogue::kRanks ? rank + 1 : 0;
+    if (K::Epilogue::kFetches) rank = rank + 1 < K::Epilogue::kRanks ? rank + 1 : 0;
     store(&peers.c[rank], buffer, subtile.column, subtile.row, 0);
   } while (rank != owner);
 }
@@ -76,17 +72,17 @@ __device__ __forceinline__ void signal_stored(const Launch<K>& launch, const Ite
   const auto& peers = launch.epilogue;
   const Run& run = launch.run;
   const u32 signal = launch.order.signal;
-  if (!peers_see(peers, item.owner)) return;
+  if (!K::Epilogue::kFetches && item.owner == peers.rank) return;
   wait_for_stores();
   if (task_of(peers, item.owner) == kFillForOwner) {
     increment(run.flags[item.owner]->counters + item.index, signal);
-  } else if (item.owner != peers.rank) {
-    increment(&run.flags[item.owner]->done, signal);
-  } else if (!peers.owns_blocks) {
+  } else if constexpr (K::Epilogue::kFetches) {
 #pragma unroll 1
     for (int rank = 0; rank < K::Epilogue::kRanks; ++rank) {
-      if (rank != peers.rank) increment(&run.flags[rank]->done, signal);
+      if (rank != peers.rank) increment(run.flags[rank]->summed + item.index, signal);
     }
+  } else {
+    increment(&run.flags[item.owner]->done, signal);
   }
 }
 
@@ -167,10 +163,12 @@ __device__ __forceinline__ u32 deliver_tile(const Launch<K>& launch, int consume
 }
 
 /// For launches of `kOfRanks` ranks, at least 2, and at most `kGroups` wave groups.
-template <int kOfRanks, int kGroups>
+/// `kFetchesSums`: those of gemm_all_reduce, and only they.
+template <int kOfRanks, int kGroups, bool kFetchesSums = false>
 struct AtRanks {
-  using Params = AtRanksParams<kOfRanks, kGroups>;
+  using Params = AtRanksParams<kOfRanks, kGroups, kFetchesSums>;
   static constexpr bool kAtRanks = true;
+  static constexpr bool kFetches = kFetchesSums;
   static constexpr int kRanks = kOfRanks;
 
   /// The place of a tile. In `order` there is one block.
@@ -182,34 +180,55 @@ struct AtRanks {
     return place;
   }
 
+  /// Waits for all that the peers store into C, in the CTA that took the end of the queue.
+  template <class K>
+  static __device__ __forceinline__ void wait_for_c(const Launch<K>& launch) {
+    const Params& peers = launch.epilogue;
+    if constexpr (kFetches) {
+      if (peers.fetches.in_c == 0) return;
+#pragma unroll 1
+      for (int group = 0; group < peers.groups_count; ++group) {
+        const u32* summed = own_flags(launch.run)->summed + group;
+        if (!wait_for(launch.run, summed, peers.fetches.summed[group], Awaited::summed, group)) {
+          return;
+        }
+      }
+    } else if (peers.done != 0) {
+      wait_for(launch.run, &own_flags(launch.run)->done, peers.done, Awaited::done, 0);
+    }
+  }
+
   /// The work of the warp that stores for one consumer, after all ranks have met; one thread of it
-  /// does all. In the CTA that took the end of the queue, it ends when all that peers store into C
-  /// is there.
+  /// does all.
   template <class K>
   static __device__ __forceinline__ void deliver(const Launch<K>& launch, int consumer,
-                                                 const Items<K>& items, const Buffers& buffers) {
+                                                 Items<K>& items, const Buffers& buffers) {
     if (lane_of_warp() != 0) return;
     fence_copies();  // TMA writes where the ranks have read before
     const u32 task = shared_address(items.tasks + consumer);
     u32 pass = 0;
+    constexpr u32 kNone = ~u32{0};  // behind the last item
     u32 number = K::kPingPong ? consumer : 0;
-    Item item = taken(items, number);
-    while (item.what != kEnd) {
-      if (item.what == kTile) {
-        pass += deliver_tile(launch, consumer, buffers, task, item, pass);
-        give_back(items, number);
-        signal_stored(launch, item);
-      } else {
-        give_back(items, number);
+#pragma unroll 1
+    while (true) {
+      if constexpr (kFetches) {
+        if (launch.epilogue.fetches.in_c == 0) {
+          fetch(launch, consumer, items, buffers, number == kNone);
+        }
       }
+      if (number == kNone) break;
+      const Item item = taken(items, number);
+      if (item.what == kEnd) {
+        number = kNone;
+        continue;
+      }
+      if (item.what == kTile) pass += deliver_tile(launch, consumer, buffers, task, item, pass);
+      give_back(items, number);
+      if (item.what == kTile) signal_stored(launch, item);
       number += kStride<K>;
-      item = taken(items, number);
     }
     wait_for_stores();
-    const u32 done = launch.epilogue.done;
-    if (item.index != 0 && consumer == 0 && done != 0) {
-      wait_for(launch.run, &own_flags(launch.run)->done, done, Awaited::done, 0);
-    }
+    if (items.ended != 0 && consumer == 0) wait_for_c(launch);
   }
 };
 

@@ -29,6 +29,9 @@ class PeerStorePlan : public Plan {
         order_(request.work.tiled().order),
         stored_(order_of(request.work)),
         crew_({.sms = request.engine.sms}),
+        finishes_c_(fetches_sums(problem_.op) &&
+                    ctas_per_tile(order_, request.work.tiled().kernel.tile, problem_.k, crew_.sms,
+                                  gpu_limits(kernels::kHopper)) == 1),
         exclusive_(request.engine.exclusive),
         mutant_(request.mutant),
         launches_(request.operands, [this](const Operands& own) { return prepared(own); }) {}
@@ -39,6 +42,8 @@ class PeerStorePlan : public Plan {
                                    : enqueue_gate(stream, world_, route_, kernels::Counters::reset);
     gemm_.enqueue(stream, launches_[operands], before);
   }
+
+  [[nodiscard]] bool finishes_c() const override { return finishes_c_; }
 
   void forget_addresses() override { launches_.clear(); }
 
@@ -70,6 +75,7 @@ class PeerStorePlan : public Plan {
     }
     const int signals = gemm_.signals_a_tile();
     GeneratedStores made = stores_of(problem_, stored_, world_.rank(), std::move(peers), signals);
+    if (operands.finished_c != nullptr) made.sums = operands.c;
     spoil(made);
     return made;
   }
@@ -77,6 +83,8 @@ class PeerStorePlan : public Plan {
   /// Makes the waits of a plan that is wrong on purpose.
   void spoil(GeneratedStores& stores) const {
     if (mutant_ == Mutant::missing_wait) {
+      // Sums are waited for also then: those that came behind the launch that counts them would be
+      // counted by the next one.
       for (GeneratedStores::Group& group : stores.groups) group.arrivals = 0;
       stores.done = 0;
     }
@@ -84,9 +92,13 @@ class PeerStorePlan : public Plan {
       for (GeneratedStores::Group& group : stores.groups) group.arrivals += stores.adds ? 1 : 0;
       stores.done += stores.adds ? 0 : 1;
     }
-    if (mutant_ == Mutant::skipped_tile && !stores.owns_blocks) {
-      // The last tile of every peer is one that it owns.
-      stores.done -= static_cast<std::uint32_t>((problem_.ranks - 1) * gemm_.signals_a_tile());
+    if (mutant_ == Mutant::skipped_tile && stores.fetches) {
+      // The last tile of a peer is one that it owns: its sums are not waited for.
+      for (int peer = 0; peer < problem_.ranks; ++peer) {
+        const StoredTile last = stored_tile(stored_, peer, stored_.tiles() - 1);
+        if (peer == stores.rank || last.owner != peer) continue;
+        stores.groups[last.group].summed -= static_cast<std::uint32_t>(gemm_.signals_a_tile());
+      }
     }
   }
 
@@ -94,7 +106,10 @@ class PeerStorePlan : public Plan {
   [[nodiscard]] void* rows_at(int peer, const Operands& operands) const {
     const OpTraits& op = traits_of(problem_.op);
     if (op.c_is_block) return peer == world_.rank() ? operands.c : nullptr;
-    if (op.in_place()) return there(peer, operands.c);
+    if (op.in_place()) {
+      const bool is_finished = peer == world_.rank() && operands.finished_c != nullptr;
+      return is_finished ? operands.finished_c : there(peer, operands.c);
+    }
     return at(there(peer, operands.c), world_.rank() * order_.block_rows * problem_.n,
               result_of(problem_.elements));
   }
@@ -111,6 +126,7 @@ class PeerStorePlan : public Plan {
   TileOrder order_;
   StoreOrder stored_;
   Crew crew_;
+  bool finishes_c_;  ///< not where CTAs share tiles
   bool exclusive_;
   Mutant mutant_;
   Launches launches_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/config/rules.hpp"
+#include "strategies/peer_store/store_order.hpp"
 
 namespace overlaptune {
 
@@ -20,6 +21,7 @@ TiledWork TraitsOf<PeerStore>::work(const Problem& problem, const PeerStore& con
   TiledWork work = tiled_work(problem, config.tile, config.swizzle, config.wave_groups);
   work.kernel.regions = static_cast<int>(work.cuts.size());
   work.kernel.ranks = problem.ranks;
+  work.kernel.fetches = fetches_sums(problem.op);
   return work;
 }
 

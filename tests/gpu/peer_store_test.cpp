@@ -5,6 +5,7 @@
 
 #include "core/gpu.hpp"
 #include "gpu.hpp"
+#include "kernels/hopper_gemm.hpp"
 #include "kernels/support.hpp"
 #include "ranks_on_one_gpu.hpp"
 #include "run/gemm/generated_gemm.hpp"
@@ -25,6 +26,7 @@ struct StoreCase {
   Elements elements = Elements::bf16;
   bool waits = true;
   bool gate = false;  ///< the barrier is a gate, not in the kernel
+  bool in_c = false;  ///< sums are stored in C at every rank, and not fetched
 };
 
 std::size_t bytes(std::int64_t elements) {
@@ -48,6 +50,7 @@ class PeerStoreTest : public GpuTest {
     DeviceMemory b{};
     DeviceMemory c{};
     DeviceMemory slots{};
+    DeviceMemory sums{};
     Stream stream{};
     GeneratedLaunch launch{};
   };
@@ -75,6 +78,13 @@ class PeerStoreTest : public GpuTest {
     return problem.op == Op::gemm_reduce_scatter ? problem.m / problem.ranks : problem.m;
   }
 
+  /// Whether sums are fetched into C. CTAs that share a tile fetch none.
+  [[nodiscard]] bool fetches(const StoreCase& of) const {
+    const TileOrder order = tile_order(problem_of(of), of.tile, of.swizzle);
+    return fetches_sums(of.op) && !of.in_c &&
+           ctas_per_tile(order, of.tile, of.k, sms_ / of.ranks, gpu_limits(kernels::kHopper)) == 1;
+  }
+
   void prepare(const StoreCase& of) {
     const Problem problem = problem_of(of);
     const TileOrder order = tile_order(problem, of.tile, of.swizzle);
@@ -83,7 +93,8 @@ class PeerStoreTest : public GpuTest {
     const auto gemm = gemms_.gemm({.tile = of.tile,
                                    .elements = of.elements,
                                    .regions = static_cast<int>(cuts.size()),
-                                   .ranks = of.ranks});
+                                   .ranks = of.ranks,
+                                   .fetches = fetches_sums(of.op)});
     ASSERT_TRUE(gemm) << gemm.error().message;
     gemm_ = *gemm;
     ranks_.clear();
@@ -94,6 +105,7 @@ class PeerStoreTest : public GpuTest {
       made.b = device_memory(bytes(of.n * of.k));
       made.c = device_memory(bytes(result_rows(problem) * of.n));
       made.slots = device_memory(static_cast<std::size_t>(bytes_of_slots(problem, stored) + 16));
+      if (fetches(of)) made.sums = device_memory(bytes(of.m * of.n));
       made.stream = make_stream();
       OVT_CHECK(kernels::fill_normal(stream(), made.a.get(), operand_of(of.elements), of.m * of.k,
                                      static_cast<std::uint64_t>(2 * rank + 1)));
@@ -109,6 +121,7 @@ class PeerStoreTest : public GpuTest {
         for (GeneratedStores::Group& group : stores.groups) group.arrivals = 0;
         stores.done = 0;
       }
+      stores.sums = own.sums.get();
       const GeneratedOperands operands{.a = own.a.get(),
                                        .b = own.b.get(),
                                        .k = of.k,
@@ -128,6 +141,8 @@ class PeerStoreTest : public GpuTest {
       auto* c = static_cast<std::byte*>(there.c.get());
       if (of.op == Op::gemm_all_to_all) c += bytes(rank * block);
       if (of.op == Op::gemm_reduce_scatter && peer != rank) c = nullptr;
+      if (fetches_sums(of.op) && !of.in_c && peer != rank)
+        c = static_cast<std::byte*>(there.sums.get());
       peers.push_back({.slots = there.slots.get(), .c = c});
     }
     return peers;
@@ -258,6 +273,21 @@ TEST_F(PeerStoreTest, up_to_eight_ranks_in_fp16) {
   }
 }
 
+TEST_F(PeerStoreTest, sums_that_are_stored_in_c) {
+  for (const int ranks : {2, 4}) {
+    EXPECT_LT(error_of({.op = Op::gemm_all_reduce,
+                        .ranks = ranks,
+                        .m = 1024,
+                        .n = 1096,
+                        .k = 512,
+                        .tile = {128, 128, 64, 4, 1},
+                        .columns_a_group = 2,
+                        .in_c = true}),
+              kStoreBf16)
+        << ranks << " ranks";
+  }
+}
+
 /// So few tiles that two CTAs share each of them.
 TEST_F(PeerStoreTest, tiles_that_two_ctas_share) {
   for (const Op op : kOps) {
@@ -315,6 +345,28 @@ TEST_F(PeerStoreTest, runs_one_after_the_other_have_the_same_bits) {
     if (op == Op::gemm_all_reduce) {
       EXPECT_EQ(first.front(), first.back());  // all ranks have the same bits
     }
+  }
+}
+
+/// A rank has other uses for its memory when its launch has ended, whatever the others still do.
+TEST_F(PeerStoreTest, a_rank_ends_when_it_has_fetched_all_sums) {
+  const StoreCase of{.op = Op::gemm_all_reduce,
+                     .ranks = 2,
+                     .m = 1024,
+                     .n = 1096,
+                     .k = 512,
+                     .tile = {128, 128, 64, 4, 1},
+                     .columns_a_group = 2};
+  prepare(of);
+  for (int i = 0; i < 50; ++i) {
+    for (Rank& rank : ranks_) {
+      OVT_CHECK(kernels::spin(rank.stream.get(), static_cast<std::int64_t>(random_() % 200'000)));
+      gemm_->enqueue(rank.stream.get(), rank.launch);
+      // No numbers: what is fetched later, or before it is there, would be seen.
+      OVT_CHECK(cudaMemsetAsync(rank.sums.get(), 0xff, bytes(of.m * of.n), rank.stream.get()));
+    }
+    for (Rank& rank : ranks_) OVT_CHECK(cudaStreamSynchronize(rank.stream.get()));
+    ASSERT_LT(deviation(of), kStoreBf16) << "run " << i;
   }
 }
 

@@ -1,8 +1,10 @@
 // The generated GEMM on Hopper that takes its work from a queue, with threads of the host
 // (emulator/machine.hpp): all CTAs of all ranks end, whatever room there is for them; each tile is
 // multiplied with its own operands, to its last step; each subtile of the result is stored once,
-// and rows that are pushed arrive. CMakeLists.txt compiles this file for each kind of kernel: it
-// gives the macros of its tile, and RANKS, 0 for a kernel that waits for rows.
+// rows that are pushed arrive, and sums are fetched when they are there, and before the memory
+// where they lie has other uses. CMakeLists.txt compiles this file for each kind of kernel: it
+// gives the macros of its tile, RANKS, 0 for a kernel that waits for rows, and FETCHES, 1 for one
+// that fetches sums.
 
 #include <algorithm>
 #include <atomic>
@@ -14,6 +16,7 @@
 #include <ostream>
 #include <random>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -42,7 +45,7 @@ constexpr device::HopperTile kTile{.block_m = BLOCK_M,
 constexpr int kGroups = 16;
 #if RANKS
 using Feed = device::RowsThere;
-using Epilogue = device::AtRanks<RANKS, kGroups>;
+using Epilogue = device::AtRanks<RANKS, kGroups, FETCHES>;
 #else
 using Feed = device::Rows<kGroups>;
 using Epilogue = device::IntoC<1>;
@@ -51,9 +54,12 @@ using Kernel = device::HopperGemm<kTile, Feed, Epilogue>;
 
 /// How often each subtile was stored: by matrix, column, row and block.
 std::map<std::tuple<int, int, int, int>, int> stores_made;
+/// The subtiles that lie in each rank's memory for it to fetch: by rank, column and row.
+std::map<std::tuple<int, int, int>, emulator::Tag> sums;
 
 constexpr int kMostCtas = 16;  // of a rank
 constexpr int kSwizzle = 2;
+constexpr int kLaunches = 2;  // of a rank, one after the other
 
 struct Case {
   Op op = Op::all_gather_gemm;
@@ -66,7 +72,8 @@ struct Case {
   bool has_barrier = true;  // no gate comes before the launch
   bool deals = true;        // clusters go on by equal steps where all are there
   int pushing = 1;          // CTAs
-  int rounds = 5;
+  bool in_c = false;        // sums are stored in C at every rank, and not fetched
+  int rounds = 3;
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& each) {
@@ -113,21 +120,26 @@ class Ranks {
     for (int rank = 0; rank < ranks; ++rank) set_up_run(rank);
   }
 
-  /// One launch on each rank, after a gate where the case has one. Ranks begin at different times,
-  /// and until then their memory is in use for something else.
+  /// Launches on each rank, each after a gate where the case has one. Ranks begin at different
+  /// times, and none waits for the others between two launches: as soon as its launch has ended,
+  /// its memory is in use for something else.
   void run(emulator::Machine& machine) {
     stores_made.clear();
     emulator::Meeting gate;
     machine.at_different_times(ranks_, [&](int rank) {
       auto& received = received_[static_cast<std::size_t>(rank)];
-      std::fill(received.begin(), received.end(), '\x55');
-      if (!case_.has_barrier) {
-        std::memset(flags(rank).counters, 0, sizeof flags(rank).counters);
-        flags(rank).done = 0;
-        machine.meet(gate, ranks_);
+      for (int launch = 0; launch < kLaunches; ++launch) {
+        std::fill(received.begin(), received.end(), '\x55');
+        forget_sums(rank);
+        if (!case_.has_barrier) {
+          std::memset(flags(rank).counters, 0, sizeof flags(rank).counters);
+          std::memset(flags(rank).summed, 0, sizeof flags(rank).summed);
+          flags(rank).done = 0;
+          machine.meet(gate, ranks_);
+        }
+        machine.launch(rank * kMostCtas, ctas(), ctas_an_item_, case_.room,
+                       launches_[static_cast<std::size_t>(rank)]);
       }
-      machine.launch(rank * kMostCtas, ctas(), ctas_an_item_, case_.room,
-                     launches_[static_cast<std::size_t>(rank)]);
     });
   }
 
@@ -141,7 +153,7 @@ class Ranks {
     }
     std::int64_t stored = 0;
     for (const auto& [subtile, times] : stores_made) {
-      EXPECT_EQ(times, 1);
+      EXPECT_EQ(times, kLaunches);
       ++stored;
     }
     const std::int64_t subtiles = BLOCK_M * BLOCK_N / (64 * Kernel::kSubtile);
@@ -165,6 +177,10 @@ class Ranks {
 
   void set_up();
   void expect_received() const;
+
+  static void forget_sums(int rank) {
+    std::erase_if(sums, [&](const auto& each) { return std::get<0>(each.first) == rank; });
+  }
 
   void set_up_run(int rank) {
     Launch& launch = launches_[static_cast<std::size_t>(rank)];
@@ -228,6 +244,9 @@ void Ranks::set_up() {
   block_ = stored.part;
   tiles_ = stored.tiles();
   items_ = CLUSTER == 2 ? (tiles_ + 1) / 2 : tiles_;
+#if FETCHES
+  ASSERT_TRUE(fetches_sums(problem_.op));
+#endif
   homes_ = tiles_before_waits(stored, 0, problem_.op != Op::gemm_all_to_all) / CLUSTER;
   received_.resize(static_cast<std::size_t>(ranks_));
   for (auto& slots : received_) {
@@ -257,15 +276,24 @@ void Ranks::set_up() {
       peers.groups[i] = {as_int(group.tiles.end), as_int(computed), as_int(group.slot),
                          static_cast<device::u32>(arrive)};
       if (!adds) into_c += (ranks_ - 1) * own;
-      if (!stored.owns_blocks) into_c += group.tiles.count() - own;
+#if FETCHES
+      peers.fetches.summed[i] =
+          static_cast<device::u32>((group.tiles.count() - own) * signals_a_tile);
+#endif
     }
     peers.done = static_cast<device::u32>(into_c * signals_a_tile);
     for (int owner = 0; owner < ranks_; ++owner) {
       peers.slots_of[owner] = received_[static_cast<std::size_t>(owner)].data();
       // In all-to-all each pair of ranks has a result of its own.
       const int source = problem_.op == Op::gemm_all_to_all ? rank : 0;
-      peers.c[owner] = device::map_of(device::kResult, owner * ranks_ + source);
+      peers.c[owner] = FETCHES && owner != rank && !case_.in_c
+                           ? device::map_of(device::kSums, owner)
+                           : device::map_of(device::kResult, owner * ranks_ + source);
     }
+#if FETCHES
+    peers.fetches.in_c = case_.in_c ? 1 : 0;
+    peers.fetches.sums = device::map_of(device::kSums, rank);
+#endif
   }
 }
 void Ranks::expect_received() const {}
@@ -374,22 +402,33 @@ void Ranks::expect_received() const {
 std::vector<Case> cases() {
   std::vector<Case> list;
 #if RANKS
-  for (const Op op : {Op::gemm_reduce_scatter, Op::gemm_all_reduce, Op::gemm_all_to_all}) {
+#if FETCHES
+  const std::vector<Op> ops{Op::gemm_all_reduce};
+#else
+  const std::vector<Op> ops{Op::gemm_reduce_scatter, Op::gemm_all_to_all};
+#endif
+  for (const Op op : ops) {
     list.push_back({.op = op});
     list.push_back({.op = op, .deals = false});
     list.push_back({.op = op, .ctas = 8, .room = 3, .panels = 3, .columns = 4, .deals = false});
     list.push_back({.op = op, .ctas = 8, .room = 1, .columns = 5, .has_barrier = false});
   }
 #if CLUSTER == 1 && CONSUMERS == 2
-  list.push_back({.op = Op::gemm_all_reduce, .panels = 1, .columns = 2, .shares = true});
+  for (const int room : {8, 1}) {  // CTAs that share tiles fetch nothing
+    list.push_back(
+        {.op = ops.front(), .room = room, .panels = 1, .columns = 2, .shares = true, .in_c = true});
+  }
+#endif
+#if FETCHES
+  list.push_back({.op = Op::gemm_all_reduce, .in_c = true});
+  list.push_back({.op = Op::gemm_all_reduce, .ctas = 8, .room = 1, .columns = 5, .in_c = true});
+  // Many groups, each of few tiles; and all items are taken at once, also those that wait.
+  list.push_back({.op = Op::gemm_all_reduce, .ctas = 2, .steps = 2, .panels = 5, .columns = 3});
+  list.push_back({.op = Op::gemm_all_reduce, .ctas = 14, .room = 14, .panels = 1, .columns = 3});
 #endif
   // The loads of some items go ahead of what else is to be done for them.
-  list.push_back({.op = Op::gemm_reduce_scatter,
-                  .ctas = 2,
-                  .steps = 1,
-                  .panels = 2,
-                  .columns = 4,
-                  .rounds = 25});
+  list.push_back(
+      {.op = ops.front(), .ctas = 2, .steps = 1, .panels = 2, .columns = 4, .rounds = 25});
 #else
   list.push_back({});
   list.push_back({.deals = false});
@@ -408,6 +447,18 @@ TEST(EmulatedGemm, ends_and_stores_each_subtile_once) {
     constexpr int kRanks = RANKS ? RANKS : 2;
     emulator::tile = {.rows = BLOCK_M, .columns = BLOCK_N, .cluster = CLUSTER};
     emulator::on_store = [](int matrix, int x, int y, int z) { ++stores_made[{matrix, x, y, z}]; };
+    emulator::on_sums_stored = [](int rank, int x, int y, const emulator::Tag& tile) {
+      if (!sums.try_emplace({rank, x, y}, tile).second) {
+        emulator::machine->fail("sums that are stored twice");
+      }
+    };
+    emulator::sums_at = [](int rank, int x, int y) {
+      const auto found = sums.find({rank, x, y});
+      if (found != sums.end()) return found->second;
+      emulator::machine->fail("fetches sums that have not arrived");
+      return emulator::Tag{};
+    };
+    emulator::subtile_bytes = Kernel::kSubtileBytes;
     emulator::k_steps = each.steps;
     emulator::tiles_are_shared = each.shares;
     const unsigned seed = std::random_device{}();

@@ -33,7 +33,8 @@ TEST(HopperGemm, compiles_without_spills) {
           {Elements::fp16, HopperLaunches{.segments = 16}},
           {Elements::bf16, HopperLaunches{.waits = 16}},
           {Elements::bf16, HopperLaunches{.ranks = 2, .groups = 16}},
-          {Elements::fp16, HopperLaunches{.ranks = 8, .groups = 192}}}) {
+          {Elements::fp16, HopperLaunches{.ranks = 8, .groups = 192}},
+          {Elements::bf16, HopperLaunches{.ranks = 8, .groups = 192, .fetches = true}}}) {
       const bool large = tile.block_m * tile.block_n > gpu_limits(kHopper).largest_store_area;
       if (launches.ranks > 0 && large) continue;
       const auto source = hopper_gemm(tile, elements, launches);

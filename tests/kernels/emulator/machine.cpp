@@ -36,8 +36,10 @@ void Machine::launch(int first, int ctas, int cluster, int room,
   struct Grid {
     std::function<void()> kernel;
     int next = 0;  // the first CTA of the cluster that begins next
+    int left;      // CTAs that have not ended
+    Threads::Waiting waiting{};
   };
-  const auto grid = std::make_shared<Grid>(Grid{kernel});
+  const auto grid = std::make_shared<Grid>(Grid{.kernel = kernel, .left = ctas});
   const auto begin_cluster = [=, this](const auto& again) -> void {
     if (grid->next >= ctas) return;
     const int number = grid->next;
@@ -66,12 +68,16 @@ void Machine::launch(int first, int ctas, int cluster, int room,
           own.grid_dim.x = static_cast<unsigned>(ctas);
           grid->kernel();
           --cta.running;
-          if (--*running == 0) again(again);
+          if (--*running > 0) return;
+          grid->left -= cluster;
+          if (grid->left <= 0) threads_.wake(grid->waiting);
+          again(again);
         });
       }
     }
   };
   for (int i = 0; i < room; ++i) begin_cluster(begin_cluster);
+  while (grid->left > 0) threads_.wait(grid->waiting);
 }
 
 void Machine::fail(const std::string& what) {

@@ -62,8 +62,8 @@ class Machine {
   /// others. It returns when these threads, and those that they began, have ended.
   void at_different_times(int count, const std::function<void(int)>& work);
 
-  /// Begins CTAs `first`, `first` + 1, ... in clusters, `room` of them at a time. A thread calls
-  /// it.
+  /// Runs CTAs `first`, `first` + 1, ... in clusters, `room` of them at a time. A thread calls it;
+  /// it returns when all have ended.
   void launch(int first, int ctas, int cluster, int room, const std::function<void()>& kernel);
 
   /// Notes a fault, and ends all threads where they wait next.
