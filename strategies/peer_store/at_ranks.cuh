@@ -205,15 +205,17 @@ struct AtRanks {
                                                  Items<K>& items, const Buffers& buffers) {
     if (lane_of_warp() != 0) return;
     fence_copies();  // TMA writes where the ranks have read before
-    const u32 task = shared_address(items.tasks + consumer);
     u32 pass = 0;
     constexpr u32 kNone = ~u32{0};  // behind the last item
     u32 number = K::kPingPong ? consumer : 0;
 #pragma unroll 1
     while (true) {
+      // Addresses that come from it are no values that live as long as the loop: registers are few.
+      int own = consumer;
+      hide(own);
       if constexpr (kFetches) {
         if (launch.epilogue.fetches.in_c == 0) {
-          fetch(launch, consumer, items, buffers, number == kNone);
+          fetch(launch, own, items, buffers, number == kNone);
         }
       }
       if (number == kNone) break;
@@ -222,7 +224,10 @@ struct AtRanks {
         number = kNone;
         continue;
       }
-      if (item.what == kTile) pass += deliver_tile(launch, consumer, buffers, task, item, pass);
+      if (item.what == kTile) {
+        const u32 task = shared_address(items.tasks + own);
+        pass += deliver_tile(launch, own, buffers, task, item, pass);
+      }
       give_back(items, number);
       if (item.what == kTile) signal_stored(launch, item);
       number += kStride<K>;
