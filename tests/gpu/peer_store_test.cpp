@@ -141,7 +141,7 @@ class PeerStoreTest : public GpuTest {
       auto* c = static_cast<std::byte*>(there.c.get());
       if (of.op == Op::gemm_all_to_all) c += bytes(rank * block);
       if (of.op == Op::gemm_reduce_scatter && peer != rank) c = nullptr;
-      if (fetches_sums(of.op) && !of.in_c && peer != rank)
+      if (fetches(of) && peer != rank)
         c = static_cast<std::byte*>(there.sums.get());
       peers.push_back({.slots = there.slots.get(), .c = c});
     }
