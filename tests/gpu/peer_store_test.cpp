@@ -141,8 +141,7 @@ class PeerStoreTest : public GpuTest {
       auto* c = static_cast<std::byte*>(there.c.get());
       if (of.op == Op::gemm_all_to_all) c += bytes(rank * block);
       if (of.op == Op::gemm_reduce_scatter && peer != rank) c = nullptr;
-      if (fetches(of) && peer != rank)
-        c = static_cast<std::byte*>(there.sums.get());
+      if (fetches(of) && peer != rank) c = static_cast<std::byte*>(there.sums.get());
       peers.push_back({.slots = there.slots.get(), .c = c});
     }
     return peers;
