@@ -30,15 +30,14 @@ __global__ void __maxnreg__(32) gate_kernel(const __grid_constant__ device::Run 
   }
 #pragma unroll 1
   for (int rank = lane; rank < run.ranks; rank += kLanes) {
-    if (rank != run.rank) device::count_one(&run.flags[rank]->ready[run.rank]);
+    if (rank != run.rank) device::add_relaxed(&run.flags[rank]->ready[run.rank], run.step);
   }
 #pragma unroll 1
   for (int rank = lane; rank < run.ranks; rank += kLanes) {
-    const device::u32 number = own->epochs[rank] + 1;
+    const device::u64 number = own->epochs[rank] + run.step;
     own->epochs[rank] = number;
     if (rank == run.rank) continue;
-    device::wait_for(run, &own->ready[rank], number, Awaited::ready,
-                     static_cast<device::u32>(rank));
+    device::wait_for_rank(run, &own->ready[rank], number, static_cast<device::u32>(rank));
   }
   __syncwarp();
   // A peer that has waited in vain has arrived, too, but it is in the run no more.

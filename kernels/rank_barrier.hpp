@@ -14,9 +14,12 @@ namespace overlaptune::kernels {
 struct RankBarrier {
   int rank = 0;
   int ranks = 0;
-  int plan = 0;  ///< the number of the plan, for the text of a time-out
+  int plan = 0;            ///< the number of the plan, for the text of a time-out
+  std::uint32_t work = 0;  ///< the same on all ranks that do the same work, and on no others
   WaitControl* control = nullptr;
   std::array<RankFlags*, RankFlags::kMostRanks> flags{};
+
+  [[nodiscard]] device::u64 step() const { return (device::u64{work} << 32) + 1; }
 };
 
 }  // namespace overlaptune::kernels

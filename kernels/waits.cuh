@@ -19,6 +19,7 @@ inline Run run_of(const RankBarrier& barrier, int items = 0, int ctas = 1) {
           .plan = barrier.plan,
           .items = items,
           .clusters = ctas,
+          .step = barrier.step(),
           .control = barrier.control};
   std::copy_n(barrier.flags.begin(), barrier.ranks, run.flags);
   return run;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "core/base/hash.hpp"
 #include "kernels/support.hpp"
 #include "run/agreed.hpp"
 #include "run/make_plan.hpp"
@@ -44,6 +45,12 @@ PlanNames names_of(World& world, const Work& work) {
                                to_string(transport_of(work.config()))))};
 }
 
+/// For `Waits::set_plan`.
+std::uint32_t number_of(const Work& work) {
+  const std::uint64_t hash = fnv1a(to_string(work.problem()) + to_string(work.config()));
+  return static_cast<std::uint32_t>(hash ^ hash >> 32);
+}
+
 DeviceMemory scratch(bool needed, std::int64_t bytes) {
   return needed ? device_memory(static_cast<std::size_t>(bytes)) : DeviceMemory();
 }
@@ -69,8 +76,9 @@ DeployedPlan::DeployedPlan(const Engine& engine, const Work& work, const PlanNam
       gathers_(traits_of(work.problem().op).exchanges_first),
       bytes_(bytes_of_operands(work.problem())),
       operand_bytes_(static_cast<std::size_t>(exchanged_bytes(work.problem()))),
-      names_(names) {
-  world_.waits().set_plan(names_.number);
+      names_(names),
+      work_(number_of(work)) {
+  world_.waits().set_plan(names_.number, work_);
   locate();
 }
 
@@ -163,7 +171,7 @@ std::string DeployedPlan::mistake_in(const void* a, const void* b, void* c) cons
 
 void DeployedPlan::enqueue(cudaStream_t stream, const void* a, const void* b, void* c) {
   const PlanName::Range range(names_.range);
-  world_.waits().set_plan(names_.number);
+  world_.waits().set_plan(names_.number, work_);
   Operands operands{.a = a, .b = b, .c = c, .workspace = workspace_};
   if (exchanged_ != nullptr && gathers_) operands.a = exchanged_;
   if (exchanged_ != nullptr && !gathers_) operands.c = exchanged_;

@@ -70,6 +70,7 @@ class DeployedPlan {
   OperandBytes bytes_;
   std::size_t operand_bytes_;  ///< bytes of A (exchanged first) or C
   PlanNames names_;
+  std::uint32_t work_;  ///< for `Waits::set_plan`
   void* exchanged_ = nullptr;
   void* workspace_ = nullptr;
   std::unique_ptr<Plan> plan_{};

@@ -305,8 +305,11 @@ std::uint32_t* World::flags_of(const CommKey& key, int peer) const {
 }
 
 kernels::RankBarrier World::barrier(const CommKey& key) const {
-  kernels::RankBarrier barrier{
-      .rank = rank_, .ranks = key.ranks, .plan = waits_.plan(), .control = waits_.control()};
+  kernels::RankBarrier barrier{.rank = rank_,
+                               .ranks = key.ranks,
+                               .plan = waits_.plan(),
+                               .work = waits_.work(),
+                               .control = waits_.control()};
   for (int rank = 0; rank < key.ranks; ++rank) {
     barrier.flags[static_cast<std::size_t>(rank)] =
         reinterpret_cast<kernels::RankFlags*>(flags_of(key, rank) + kCopyFlags);

@@ -38,13 +38,13 @@ struct RankFlags {
   u32 left;
   u32 here[kHereFlags];
   u32 ticket;  ///< storing warps that know the run, where the kernel itself has the barrier
-  u32 epoch;   ///< the run that `counters`, `summed` and `done` are for, likewise
-  u32 unused_too[19];
-  u32 epochs[kMostRanks];  ///< runs with each rank, before this one
-  /// The run that each rank has reached, by that rank: gates count it up, kernels with a
-  /// barrier of their own write its number. Both fit as long as the world lives: each run of two
+  u32 unused_too[18];
+  u64 epoch;               ///< the run that `counters`, `summed` and `done` are for, likewise
+  u64 epochs[kMostRanks];  ///< sum of `Run::step` of the runs with each rank, before this one
+  /// The same sum up to the run that each rank has reached, by that rank: gates add to it, kernels
+  /// with a barrier of their own write it. Both fit as long as the world lives: each run of two
   /// ranks is counted once by both.
-  u32 ready[kMostRanks];
+  u64 ready[kMostRanks];
 };
 
 /// The word that a wait was for.
@@ -56,6 +56,7 @@ enum class Awaited : u32 {
   told,     ///< none: a peer says that one of its waits took too long
   aborted,  ///< none: the host ended all waits
   summed,   ///< the peers' sums of a wave group; `index`: its number
+  differs,  ///< none: a rank has come, but to another plan, or with other rows; `index`: the rank
 };
 
 /// In host memory that the GPU reads and writes, so that neither side needs a stream. The host
@@ -81,6 +82,7 @@ struct Run {
   int clusters;     ///< of the launch; each takes items until there is none
   int homes;        ///< the first items, which wait for nothing (homes.cuh)
   int deals;        ///< 1: where all clusters are there, each goes on by equal steps
+  u64 step;         ///< a run, in the lower half; in the upper one `RankBarrier::work`
   WaitControl* control;
   RankFlags* flags[RankFlags::kMostRanks];
 };

@@ -23,7 +23,9 @@ __device__ __forceinline__ void give_up(const Run& run, Awaited what, u32 index,
   volatile WaitControl* control = run.control;
   if (control->ended == 0) {
     control->plan = run.plan;
-    control->what = static_cast<u32>(before == 0 ? what : Awaited::told);
+    // A rank that differs is seen here, too, whoever saw it first.
+    const bool told = before != 0 && what != Awaited::differs;
+    control->what = static_cast<u32>(told ? Awaited::told : what);
     control->index = index;
     control->waited = waited;
     publish(&run.control->ended, 1);
@@ -73,6 +75,23 @@ __device__ __forceinline__ bool wait_for(const Run& run, const u32* word, u32 va
   return true;
 }
 
+/// Waits until a rank has reached a run; `value`: as it says then. False: it took too long, or the
+/// rank has come to other work than this rank.
+__device__ __forceinline__ bool wait_for_rank(const Run& run, const u64* word, u64 value,
+                                              u32 rank) {
+  Waiting times;
+  u64 now = acquired(word);
+  for (u32 looks = 1; static_cast<int>(static_cast<u32>(now) - static_cast<u32>(value)) < 0;
+       ++looks) {
+    if (looks % 16 == 0 && is_over(run, times, Awaited::ready, rank)) return false;
+    now = acquired(word);
+  }
+  // A rank that is further had come to this run; then the next run finds out that it differs.
+  const bool differs = static_cast<u32>(now) == static_cast<u32>(value) && now != value;
+  if (differs) give_up(run, Awaited::differs, rank, 0);
+  return !differs;
+}
+
 /// The begin of a run that no gate has begun, by one warp: what the last run counted is reset; then
 /// the peers may write here.
 __device__ __forceinline__ void begin_epoch(const Run& run) {
@@ -82,7 +101,7 @@ __device__ __forceinline__ void begin_epoch(const Run& run) {
   if (lane == 0) own->done = 0;
   __syncwarp();  // what a lane publishes comes after the other lanes' zeros
   for (int rank = lane; rank < run.ranks; rank += kLanes) {
-    const u32 number = own->epochs[rank] + 1;
+    const u64 number = own->epochs[rank] + run.step;
     publish(rank == run.rank ? &own->epoch : &run.flags[rank]->ready[run.rank], number);
   }
 }
@@ -95,15 +114,15 @@ __device__ __forceinline__ void rank_barrier(const Run& run, u32 warps) {
   const int lane = lane_of_warp();
 #pragma unroll 1
   for (int rank = lane; rank < run.ranks; rank += kLanes) {
-    const u32* word = rank == run.rank ? &own->epoch : &own->ready[rank];
-    wait_for(run, word, own->epochs[rank] + 1, Awaited::ready, rank);
+    const u64* word = rank == run.rank ? &own->epoch : &own->ready[rank];
+    wait_for_rank(run, word, own->epochs[rank] + run.step, rank);
   }
   __syncwarp();
   if (lane != 1) return;
   __threadfence();  // `epochs` is read before the ticket is taken
   if (atomicAdd(&own->ticket, 1) + 1 < warps) return;
 #pragma unroll 1
-  for (int rank = 0; rank < run.ranks; ++rank) own->epochs[rank] += 1;
+  for (int rank = 0; rank < run.ranks; ++rank) own->epochs[rank] += run.step;
   own->ticket = 0;
 }
 

@@ -77,6 +77,7 @@ device::Run run_of(const GeneratedOperands& operands, const QueuedItems& items, 
                   .clusters = static_cast<int>(clusters),
                   .homes = static_cast<int>(items.homes),
                   .deals = goes_on_by_steps(operands, items, clusters) ? 1 : 0,
+                  .step = barrier.step(),
                   .control = barrier.control,
                   .flags = {}};
   std::copy(barrier.flags.begin(), barrier.flags.end(), run.flags);

@@ -81,6 +81,13 @@ std::optional<std::string> Waits::failure() const {
   }
   const std::lock_guard lock(mutex_);
   const auto plan = std::min<std::size_t>(control_->plan, plans_.size() - 1);
+  if (what == static_cast<std::uint32_t>(Awaited::differs)) {
+    return fmt::format(
+        "rank {} came to another plan, or with other rows, than this rank, which came to {}; "
+        "expected the same plans with the same rows in the same order on all ranks; this world "
+        "has ended: make another one",
+        std::uint32_t{control_->index}, plans_[plan]);
+  }
   return fmt::format(
       "{} within {:.3g} s, which {} waited for; this world has ended: make another one",
       awaited(what, control_->index), control_->waited * kUnitSeconds, plans_[plan]);

@@ -26,9 +26,14 @@ class Waits {
 
   /// Gives a plan a number, by which kernels name it. `text`: its problem and config.
   [[nodiscard]] int number_of(std::string text);
-  /// The plan that is being made or enqueued.
-  void set_plan(int number) { plan_ = number; }
+  /// The plan that is being made or enqueued. `work`: a number that ranks have in common where
+  /// their plans and rows are the same, and else most likely not.
+  void set_plan(int number, std::uint32_t work) {
+    plan_ = number;
+    work_ = work;
+  }
   [[nodiscard]] int plan() const { return plan_; }
+  [[nodiscard]] std::uint32_t work() const { return work_; }
 
   /// Ends all waits. Any thread may call it, at any time.
   void abort();
@@ -45,6 +50,7 @@ class Waits {
   volatile kernels::WaitControl* control_ = nullptr;
   kernels::WaitControl* on_gpu_ = nullptr;
   int plan_ = 0;
+  std::uint32_t work_ = 0;
   mutable std::mutex mutex_{};
   std::vector<std::string> plans_{"a collective"};
 };

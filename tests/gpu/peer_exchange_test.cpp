@@ -104,8 +104,8 @@ class PeerAccess : public GpuTest {
         OVT_CHECK(kernels::exchange(own, exchange, pieces, 3 - round));
       }
       // The gates have reset the counters once the first of them has let its rank through.
-      while (on_host<std::uint32_t>(&barriers.flags_of_rank(ranks - 1)->ready[0], 1).front() !=
-             static_cast<std::uint32_t>(round + 1)) {
+      while (on_host<std::uint64_t>(&barriers.flags_of_rank(ranks - 1)->ready[0], 1).front() !=
+             static_cast<std::uint64_t>(round + 1)) {
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
       for (int rank = ranks; rank-- > 0;) {

@@ -15,6 +15,7 @@
 #include <map>
 #include <ostream>
 #include <random>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -143,6 +144,12 @@ class Ranks {
     });
   }
 
+  /// From now on, the last rank comes to other work than the others.
+  void differ() { launches_.back().run.step += device::u64{1} << 32; }
+  [[nodiscard]] device::Awaited ended_by() const {
+    return static_cast<device::Awaited>(control_.what);
+  }
+
   void expect_right() const {
     for (const device::RankFlags& each : flags_) {
       EXPECT_EQ(each.claims, 0U) << "an empty queue";
@@ -192,6 +199,7 @@ class Ranks {
                   .clusters = ctas() / ctas_an_item_,
                   .homes = as_int(homes_),
                   .deals = case_.deals ? 1 : 0,
+                  .step = 1,
                   .control = &control_};
     for (int peer = 0; peer < ranks_; ++peer) launch.run.flags[peer] = &flags(peer);
     launch.order = {.panels = as_int(block_.panels_per_block()),
@@ -472,6 +480,28 @@ TEST(EmulatedGemm, ends_and_stores_each_subtile_once) {
       ranks.expect_right();
     }
   }
+}
+
+/// Rows that do not come are loaded all the same then, and sums added up; nobody reads the result.
+TEST(EmulatedGemm, ends_where_a_rank_does_other_work) {
+  constexpr int kRanks = RANKS ? RANKS : 2;
+  emulator::tile = {.rows = BLOCK_M, .columns = BLOCK_N, .cluster = CLUSTER};
+  emulator::on_store = [](int, int, int, int) {};
+  emulator::on_sums_stored = [](int, int, int, const emulator::Tag&) {};
+  emulator::sums_at = [](int, int, int) { return emulator::Tag{}; };
+  emulator::subtile_bytes = Kernel::kSubtileBytes;
+  emulator::tiles_are_shared = false;
+  const Case each = cases().front();
+  emulator::k_steps = each.steps;
+  emulator::Machine machine(kRanks * kMostCtas, CONSUMERS, std::random_device{}());
+  emulator::machine = &machine;
+  Ranks ranks(each, kRanks);
+  ASSERT_TRUE(each.has_barrier);
+  emulator::on_load = [](int, int, int, int) {};
+  ranks.differ();
+  ranks.run(machine);
+  EXPECT_EQ(ranks.ended_by(), device::Awaited::differs);
+  EXPECT_EQ(machine.faults().find("wait for ever"), std::string::npos) << machine.faults();
 }
 
 }  // namespace

@@ -60,12 +60,22 @@ __device__ __forceinline__ bool has_reached(const u32* word, u32 value) {
   return static_cast<int>(now - value) >= 0;
 }
 
+__device__ __forceinline__ u64 acquired(const u64* word) {
+  u64 now;
+  asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(now) : "l"(word) : "memory");
+  return now;
+}
+
 __device__ __forceinline__ void increment(u32* word, u32 by) {
   asm volatile("red.release.sys.global.add.u32 [%0], %1;" ::"l"(word), "r"(by) : "memory");
 }
 
 __device__ __forceinline__ void publish(u32* word, u32 value) {
   asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
+}
+
+__device__ __forceinline__ void publish(u64* word, u64 value) {
+  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
 }
 
 __device__ __forceinline__ u32 seen(const u32* word) {
@@ -84,9 +94,9 @@ __device__ __forceinline__ u32 exchanged(u32* word, u32 value) {
   return before;
 }
 
-/// Adds 1 to a word, in no order with other writes of this thread.
-__device__ __forceinline__ void count_one(u32* word) {
-  asm volatile("red.relaxed.sys.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
+/// Adds to a word, in no order with other writes of this thread.
+__device__ __forceinline__ void add_relaxed(u64* word, u64 by) {
+  asm volatile("red.relaxed.sys.global.add.u64 [%0], %1;" ::"l"(word), "l"(by) : "memory");
 }
 
 /// Raises a word to at least `value`.

@@ -155,6 +155,39 @@ void check_limit(Bench& bench, Results& results) {
   row(bench, results, "the end of a world that a rank did not come to", gone.is(OVT_OK), gone.text);
 }
 
+/// Each rank comes to a family with other rows. All find it out, at once.
+void check_other_rows(Bench& bench, const Problem& of, Results& results) {
+  OtherWorld other(bench);
+  const ovt_problem most = problem_of(of);
+  std::string recipe(OVT_CONFIG_SIZE, '\0');
+  ovt_sizes sizes{.size = sizeof sizes};
+  check(ovt_recipe_of(&most, "sequential transport=peer_access ctas=16", most.m, recipe.data(),
+                      recipe.size(), nullptr));
+  check(ovt_recipe_sizes(recipe.c_str(), most.m, &sizes));
+  ovt_family* family = nullptr;
+  Said said = ovt_world_reserve(other.get(), sizes.shared_bytes);
+  if (said.is(OVT_OK)) said = ovt_family_create(other.get(), recipe.c_str(), most.m, &family);
+  if (said.is(OVT_OK)) {
+    const auto memory = [](std::int64_t bytes) {
+      return run::device_memory(static_cast<std::size_t>(bytes));
+    };
+    const run::DeviceMemory a = memory(sizes.a_bytes);
+    const run::DeviceMemory b = memory(sizes.b_bytes);
+    const run::DeviceMemory c = memory(sizes.c_bytes);
+    const std::int64_t rows = most.m - 8 * bench.process().rank();
+    check(ovt_family_run(family, rows, a.get(), b.get(), c.get(), bench.stream()));
+    bench.finish();
+    said = other.check_alive();
+    row(bench, results, "ranks that come with other rows",
+        said.is(OVT_ERROR_UNAVAILABLE, "with other rows"), said.text);
+  } else {
+    results.skip("ranks that come with other rows", said.text);
+  }
+  ovt_family_destroy(family);
+  const Said gone = other.destroy();
+  row(bench, results, "the end of a world whose ranks differed", gone.is(OVT_OK), gone.text);
+}
+
 void check_options(Bench& bench, Results& results) {
   const bool first = bench.process().rank() == 0;
   const ovt_world_options options{.size = sizeof options, .free_sms = first ? 1 : 0};
@@ -221,6 +254,7 @@ void check_ends(Bench& bench, Results& results) {
   check_graphs(bench, of, results);
   check_abort(bench, results);
   check_limit(bench, results);
+  check_other_rows(bench, of, results);
 }
 
 }  // namespace overlaptune::plan_check

@@ -31,11 +31,18 @@ inline bool has_reached(const u32* word, u32 value) {
   if (reached) machine->went_on();
   return reached;
 }
+inline u64 acquired(const u64* word) {
+  machine->jitter();
+  return std::atomic_ref(*const_cast<u64*>(word)).load();
+}
 inline void increment(u32* word, u32 by) {
   machine->jitter();
   std::atomic_ref(*word).fetch_add(by);
 }
 inline void publish(u32* word, u32 value) {
+  std::atomic_ref(*word).store(value);
+}
+inline void publish(u64* word, u64 value) {
   std::atomic_ref(*word).store(value);
 }
 inline u32 seen(const u32* word) {
