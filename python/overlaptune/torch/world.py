@@ -57,9 +57,9 @@ class World:
               None: those that OVERLAPTUNE_STRATEGIES lists, else all. `sequential` stays the
               last resort.
     families, most_rows
-              True: a weight that meets its third number of rows gets a family of plans for up to most_rows
+              A weight that meets its third number of rows gets a family of plans for up to most_rows
               rows, and from then on a new number of rows is no collective step (docs/torch.md,
-              "Families"). The same on all ranks.
+              "Families"). False: each number has a plan of its own. The same on all ranks.
     threshold, own_product
               layers run own_product(op, x, weight) for fewer rows than the threshold, which is the same
               on all ranks, and where no plan can be made. It does what the function of that op does
@@ -83,7 +83,7 @@ class World:
         time_limit: Optional[float] = None,
         symmetric_bytes: int = 0,
         strategies: Wishes = None,
-        families: bool = False,
+        families: bool = True,
         most_rows: int = 8192,
         threshold: int = 0,
         own_product: Optional[OwnProduct] = None,
