@@ -36,6 +36,12 @@ class Tensor:
     def new_empty(self, shape):
         return Tensor(shape, self.dtype, self.device, 8192)
 
+    def new_zeros(self, shape):
+        return self.new_empty(shape)
+
+    def __getitem__(self, rows):
+        return Tensor((len(range(*rows.indices(self.shape[0]))), *self.shape[1:]), self.dtype, self.device, self.address)
+
     def clone(self, memory_format=None):
         return Tensor(self.shape, self.dtype, self.device, 1 << 20)
 
@@ -154,6 +160,8 @@ def install() -> Any:
     torch.Tensor = Tensor
     torch.device = lambda kind, index: f"{kind}:{index}"
     torch.empty = lambda shape, dtype, device: Tensor(shape, dtype, device, 8192)
+    torch.cat = lambda parts: Tensor((sum(part.shape[0] for part in parts), *parts[0].shape[1:]), parts[0].dtype,
+                                     parts[0].device, 1 << 20)
     torch.autocast_dtype = None  # None: autocast is off
     torch.is_autocast_enabled = lambda kind: torch.autocast_dtype is not None
     torch.get_autocast_dtype = lambda kind: torch.autocast_dtype

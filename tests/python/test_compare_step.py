@@ -138,6 +138,7 @@ def measured(**changes):
                           "operations": OPERATIONS},
             # The second round is slow for all.
             "times_us": {"sequential": [410.0, 500.0, 400.0], "tuned": [369.0, 475.0, 380.0], "torch": [450.0] * 3},
+            "no_async_tp": "no operator",
             "errors": {"torch": 0.003, "sequential": 0.003, "tuned": 0.004, "tuned to sequential": 0.004,
                        "tuned to torch": 0.005},
             "alone_us": ALONE, "attention_tflops": 123.4, **changes}
@@ -164,7 +165,12 @@ class Tables(unittest.TestCase):
     def test_a_layer(self):
         rows = self.cells(step_table.report(raw(measured())), "tokens")
         # Medians 410 and 380; gains of the rounds 10, 5 and 5 %; predicted 100 * (1 - 380 / 400) = 5.
-        self.assertEqual(rows, [["4096", "410.0", "400.0", "-2.4", "380.0", "380.0", "0.0", "5.0", "5.0", "0.0", "450.0"]])
+        self.assertEqual(rows, [["4096", "410.0", "400.0", "-2.4", "380.0", "380.0", "0.0", "5.0", "5.0", "0.0", "450.0", "-"]])
+        times = {**measured()["times_us"], "async_tp": [430.0, 440.0, 420.0]}
+        found = measured(times_us=times, errors={**measured()["errors"], "async_tp": 0.0031}, no_async_tp="")
+        text = step_table.report(raw(found))
+        self.assertEqual(self.cells(text, "tokens")[0][-1], "430.0")
+        self.assertIn("async-TP 3.10e-03", text)
 
     def test_operations_and_their_sums(self):
         rows = {row[0]: row[1:] for row in self.cells(step_table.report(raw(measured())), "operation")}
@@ -191,6 +197,7 @@ class Tables(unittest.TestCase):
         # 5 x 5 us more: 425 beside 410, 405 beside 380.
         self.assertIn("predicted sequential 425.0 µs (+3.7 %), tuned 405.0 µs (+6.6 %); attention ran at 123 TFLOP/s", text)
         self.assertIn("4096 tokens: right; relative errors", text)
+        self.assertIn("async-TP none (no operator)", text)
         self.assertTrue(text.endswith("Prediction: a note"))
         self.assertNotIn("not the platform", text)
         other = step_table.report(raw(measured(right=False), measured_on="h100-nvlink-x2"))

@@ -6,9 +6,9 @@ from typing import Any, Optional
 
 import torch
 
-from ..values import Op
+from ..errors import ArgumentError
 from . import operators  # noqa: F401
-from .products import check_input, working_dtype
+from .products import check_input, largest_part, part_of, working_dtype
 from .world import World
 
 
@@ -33,29 +33,50 @@ def gemm_all_reduce(
 def gemm_reduce_scatter(
     x: torch.Tensor, weight: torch.Tensor, world: World, bias: Optional[torch.Tensor] = None
 ) -> torch.Tensor:
-    """This rank's part of the sum over the ranks of x @ weight.T: of the first dimension of x, which is a multiple of
-    the number of ranks, the rank'th part. Else as gemm_all_reduce."""
+    """This rank's part of the sum over the ranks of x @ weight.T: the rank'th part of the first dimension of x, as
+    torch.chunk divides it (the last ranks have fewer where it is no multiple of the number of ranks, or none; x is
+    copied then). Else as gemm_all_reduce."""
     x, weight, bias = _operands(x, weight, world, bias)
     if world.size == 1:
         return _linear(x, weight, bias)
     if bias is not None:  # each rank adds it to other rows
         bias = _Replicated.apply(bias, world.number)
-    return _with_bias(torch.ops.overlaptune.gemm_reduce_scatter(x, weight, world.number), bias)
+    first = x.shape[0]
+    if first % world.size == 0:
+        return _with_bias(torch.ops.overlaptune.gemm_reduce_scatter(x, weight, world.number), bias)
+    padded = _padded(x, largest_part(first, world.size) * world.size)
+    y = torch.ops.overlaptune.gemm_reduce_scatter(padded, weight, world.number)
+    return _with_bias(y[: part_of(first, world)], bias)
 
 
 def all_gather_gemm(
-    x: torch.Tensor, weight: torch.Tensor, world: World, bias: Optional[torch.Tensor] = None
+    x: torch.Tensor,
+    weight: torch.Tensor,
+    world: World,
+    bias: Optional[torch.Tensor] = None,
+    first: Optional[int] = None,
 ) -> torch.Tensor:
     """The x of all ranks, one after the other, times this rank's weight.T.
 
-    x       [first, ..., k], the same shape on every rank
+    x       [its part of first, ..., k]
     weight  [n, k], this rank's rows of the whole weight
     bias    [n], this rank's part
-    Result  [ranks * first, ..., n]"""
+    first   the first dimension of the x of all ranks together, divided among them as torch.chunk divides it; the same on
+            every rank. None: each rank has as much
+    Result  [first, ..., n]"""
     x, weight, bias = _operands(x, weight, world, bias)
     if world.size == 1:
         return _linear(x, weight, bias)
-    return _with_bias(torch.ops.overlaptune.all_gather_gemm(x, weight, world.number), bias)
+    if first is None:
+        return _with_bias(torch.ops.overlaptune.all_gather_gemm(x, weight, world.number), bias)
+    if x.shape[0] != part_of(first, world):
+        raise ArgumentError(
+            f"x: shape {tuple(x.shape)}; expected a first dimension of {part_of(first, world)}, the part of {first} "
+            f"that rank {world.rank} of {world.size} has"
+        )
+    padded = _padded(x, largest_part(first, world.size))
+    y = torch.ops.overlaptune.all_gather_gemm(padded, weight, world.number)
+    return _with_bias(y[:first], bias)
 
 
 def replicated_gemm(
@@ -88,6 +109,12 @@ def _operands(
     x, weight = x.to(working_dtype(x.dtype)), weight.to(working_dtype(weight.dtype))
     check_input(world, x, weight)
     return x, weight, None if bias is None else bias.to(weight.dtype)
+
+
+def _padded(x: torch.Tensor, first: int) -> torch.Tensor:
+    """With zeros behind it, where its first dimension is less."""
+    missing = first - x.shape[0]
+    return x if missing == 0 else torch.cat([x, x.new_zeros((missing, *x.shape[1:]))])
 
 
 def _linear(x: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Tensor]) -> torch.Tensor:

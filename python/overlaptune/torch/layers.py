@@ -10,7 +10,7 @@ import torch
 from ..errors import ArgumentError
 from ..values import Op
 from .functions import all_gather_gemm, gemm_all_reduce, gemm_reduce_scatter, replicated_gemm
-from .products import DTYPES, problem_of
+from .products import DTYPES, largest_part, problem_of
 from .world import World
 
 
@@ -63,14 +63,15 @@ class _ParallelLinear(torch.nn.Module):
             self.bias = torch.nn.Parameter(torch.zeros(bias, dtype=dtype, device=world.device))
 
     def prepare(self, rows: Iterable[int]) -> None:
-        """Makes the plans for inputs of these numbers of rows (tokens, on all ranks together), so
-        that no later call has to, and no CUDA graph is captured without them. The largest comes
+        """Makes the plans for inputs of these numbers of rows (tokens, on all ranks together; rows that
+        are divided are rounded up to a multiple of the ranks), so that no later call has to, and no CUDA graph is captured without them. The largest comes
         first, so that the world's memory grows once. Problems without a plan are tried again.
         Raises what World.plan does. Collective. Where inputs will be cast by torch.autocast, call
         it under autocast."""
         if self.op is None or self.world.size == 1:
             return
-        for count in sorted(set(rows) - {0}, reverse=True):
+        unit = 1 if self.op == Op.GEMM_ALL_REDUCE else self.world.size
+        for count in sorted({largest_part(count, unit) * unit for count in rows} - {0}, reverse=True):
             self.world.plan(problem_of(self.world, self.op, self.weight, count))
 
     def extra_repr(self) -> str:
@@ -85,7 +86,8 @@ class RowParallelLinear(_ParallelLinear):
     weight  [out_features, in_features / ranks], this rank's columns of the whole weight
     bias    [out_features], the same on every rank, added once; None without `bias`. It begins at 0
     y       with sequence_parallel this rank's part of the sum, [first / ranks, ..., out_features],
-            where x has the first dimension `first`; otherwise the whole sum, the same on all ranks
+            where x has the first dimension `first` (which torch.chunk divides if it is no multiple
+            of the ranks); otherwise the whole sum, the same on all ranks
     """
 
     op: Op
@@ -136,7 +138,8 @@ class ColumnParallelLinear(_ParallelLinear):
     bias    [out_features / ranks], this rank's part; None without `bias`. It begins at 0
     y       [first, ..., out_features / ranks]
 
-    Without sequence_parallel there is no collective, and so no plan.
+    Without sequence_parallel there is no collective, and so no plan. Where the parts of x differ, as
+    those of RowParallelLinear may, the layer is called with its whole first dimension: layer(x, first).
     """
 
     def __init__(
@@ -168,10 +171,10 @@ class ColumnParallelLinear(_ParallelLinear):
         bias = None if linear.bias is None else _part(linear.bias, 0, world, "out_features", divided)
         return _layer_of(cls, linear, in_place, world, cls._op(sequence_parallel), weight, bias)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, first: Optional[int] = None) -> torch.Tensor:
         if self.op is None:
             return replicated_gemm(x, self.weight, self.world, self.bias)
-        return all_gather_gemm(x, self.weight, self.world, self.bias)
+        return all_gather_gemm(x, self.weight, self.world, self.bias, first)
 
 
 _Layer = TypeVar("_Layer", bound=_ParallelLinear)

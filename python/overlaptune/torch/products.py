@@ -88,6 +88,17 @@ def first_of_result(op: Op, first: int, ranks: int) -> int:
     return first // ranks if op == Op.GEMM_REDUCE_SCATTER else first
 
 
+def largest_part(first: int, ranks: int) -> int:
+    """The part of a dimension that the first rank has, as torch.chunk divides it."""
+    return (first + ranks - 1) // ranks
+
+
+def part_of(first: int, world: World) -> int:
+    """This rank's part. The last ranks have less, or nothing."""
+    part = largest_part(first, world.size)
+    return max(0, min(part, first - world.rank * part))
+
+
 def own_product(world: World, op: Op, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     """The product and the collective of the program, or of PyTorch, one after the other."""
     if world.own_product is not None:

@@ -55,6 +55,7 @@ def imported(python: str, run_library: str, library: str) -> Any:
 def build(name: str, package: Any, **options: Any) -> Build:
     world = package.torch.World
     known = inspect.signature(world).parameters
+    options["families"] = False  # winners are run. Each package counts the worlds' messages for itself, so they are alike
     return Build(name, package, world(**{key: value for key, value in options.items() if key in known}))
 
 

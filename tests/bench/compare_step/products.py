@@ -7,10 +7,10 @@ from typing import Optional
 
 import torch
 from layer import Product
-from layer_shape import PRODUCTS, LayerShape
+from layer_shape import GATHERED, PRODUCTS, LayerShape
 from operands import plain
 from torch import Tensor
-from ways import Lent
+from ways import Lent, group_name
 
 from overlaptune import Answer, Error, Op, Problem, run
 from overlaptune.run import Plan
@@ -92,5 +92,18 @@ def by_torch(problems: Problems) -> Product:
         weight = weight.to(x.dtype)
         y: Tensor = x @ weight.t() if problem is None else plain(problem, x, weight)
         return y
+
+    return product
+
+
+def by_async_tp() -> Product:
+    """PyTorch's asynchronous tensor parallelism, which has the two products of sequence parallelism."""
+    def product(name: str, x: Tensor, weight: Tensor) -> Tensor:
+        operators = torch.ops.symm_mem
+        if name in GATHERED:
+            gathered: Tensor = operators.fused_all_gather_matmul(x, [weight.t()], 0, group_name(), return_A=False)[1][0]
+            return gathered
+        scattered: Tensor = operators.fused_matmul_reduce_scatter(x, weight.t(), "sum", 0, group_name())
+        return scattered
 
     return product

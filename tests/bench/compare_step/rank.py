@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import torch
 import torch.distributed as dist
@@ -16,10 +16,10 @@ from layer import Product, Stack, forward, stack_of, weights_of
 from layer_shape import LayerShape
 from operations import attention_tflops, calls_of, graph_of
 from pointwise import EAGER, Pointwise, compiled
-from products import Plans, Problems, by_plans, by_torch, config_of, plans_of, problems_of, shared_bytes
+from products import Plans, Problems, by_async_tp, by_plans, by_torch, config_of, plans_of, problems_of, shared_bytes
 from rounds import Rounds
 from step_table import layer_figures, report
-from ways import Captured
+from ways import Captured, enable_symmetric_memory
 
 from overlaptune import Database
 from overlaptune.run import SEQUENTIAL
@@ -80,6 +80,20 @@ def captured_way(stack: Stack, pointwise: Pointwise, product: Product) -> Way:
     return Way(replay, last[0])
 
 
+def async_tp_way(stack: Stack, pointwise: Pointwise) -> tuple[Optional[Way], str]:
+    """PyTorch's asynchronous tensor parallelism, or why a rank cannot capture it."""
+    way: Optional[Way] = None
+    why = ""
+    try:
+        enable_symmetric_memory()
+        way = captured_way(stack, pointwise, by_async_tp())
+    except Exception as error:  # it is no part of PyTorch's interface, and changes with releases
+        why = " ".join(str(error).split())[:200] or type(error).__name__
+    failed = torch.tensor([float(bool(why))], device="cuda")
+    dist.all_reduce(failed, dist.ReduceOp.MAX)
+    return (way, "") if failed.item() == 0 else (None, why or "another rank cannot capture it")
+
+
 class Comparison:
     """The world, and the graphs that were captured. NCCL remembers their memory, so they stay as long as the world."""
 
@@ -113,6 +127,11 @@ class Comparison:
         planned = {name: by_plans(self.world, plans, stack.h.dtype) for name, plans in self.plans[tokens].items()}
         products: dict[str, Product] = {**planned, "torch": by_torch(problems)}
         ways = {name: captured_way(stack, pointwise, product) for name, product in products.items()}
+        no_async_tp = "it has no product with an all-reduce"
+        if question["sequence_parallel"]:
+            way, no_async_tp = async_tp_way(stack, pointwise)
+            if way is not None:
+                ways["async_tp"] = way
         times = Rounds(question["round_ms"]).timed([way.replay for way in ways.values()], question["rounds"])
         count = question["layers"]
         reference = forward(stack, EAGER, by_torch(problems), torch.float32)
@@ -123,7 +142,7 @@ class Comparison:
         self.kept += [stack, pointwise, ways]
         measured = {"tokens": tokens, "predicted": predicted,
                     "times_us": {name: [us / count for us in each] for name, each in zip(ways, times)},
-                    "errors": errors, "right": is_right(errors),
+                    "no_async_tp": no_async_tp, "errors": errors, "right": is_right(errors),
                     "configs": {name: config_of(self.world, problem) for name, problem in problems.items()},
                     "alone_us": alone,
                     "attention_tflops": attention_tflops(stack, tokens, alone["attention"]) if alone else None}

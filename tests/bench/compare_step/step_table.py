@@ -3,6 +3,7 @@ of all rounds, in which `sequential`, the winners and PyTorch ran in turn."""
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from typing import Any, Optional
@@ -14,7 +15,7 @@ Pass = dict[str, Any]
 Row = tuple[Optional[float], ...]
 
 LAYER_HEADER = ("tokens", "sequential µs", "predicted µs", "error %", "tuned µs", "predicted µs", "error %", "gain %",
-                "predicted %", "points", "PyTorch µs")
+                "predicted %", "points", "PyTorch µs", "async-TP µs")
 OPERATION_HEADER = ("operation", "predicted µs", "alone µs", "error %", "tuned: predicted µs", "alone µs", "error %",
                     "config")
 #: Errors of a layer's time in percent, and of the gain in points.
@@ -46,7 +47,8 @@ def layer_figures(measured: Pass) -> dict[str, float]:
             "error_sequential": 100 * (predicted["sequential_us"] / sequential - 1), "tuned": tuned,
             "predicted_tuned": predicted["tuned_us"], "error_tuned": 100 * (predicted["tuned_us"] / tuned - 1),
             "gain": gain, "predicted_gain": predicted_gain, "points": predicted_gain - gain,
-            "torch": float(statistics.median(times["torch"]))}
+            "torch": float(statistics.median(times["torch"])),
+            "async_tp": float(statistics.median(times.get("async_tp", [math.nan])))}
 
 
 def tuned_us(product: dict[str, Any]) -> float:
@@ -97,7 +99,7 @@ def with_measured_others(measured: Pass) -> tuple[float, float]:
 
 
 def cell(value: Optional[float], digits: int) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
+    return "-" if value is None or math.isnan(value) else f"{value:.{digits}f}"
 
 
 def markdown(header: Sequence[str], lines: list[list[str]]) -> list[str]:
@@ -143,9 +145,11 @@ def summary(raw: dict[str, Any]) -> list[str]:
 def check_line(measured: Pass) -> str:
     errors = measured["errors"]
     verdict = "right" if measured["right"] else "WRONG"
+    async_tp = f"{errors['async_tp']:.2e}" if "async_tp" in errors else f"none ({measured['no_async_tp']})"
     return (f"{measured['tokens']} tokens: {verdict}; relative errors to a layer with products in fp32: "
             f"PyTorch {errors['torch']:.2e}, sequential {errors['sequential']:.2e}, tuned {errors['tuned']:.2e}; "
-            f"tuned to sequential {errors['tuned to sequential']:.2e}, to PyTorch {errors['tuned to torch']:.2e}")
+            f"tuned to sequential {errors['tuned to sequential']:.2e}, to PyTorch {errors['tuned to torch']:.2e}; "
+            f"async-TP {async_tp}")
 
 
 def report(raw: dict[str, Any]) -> str:

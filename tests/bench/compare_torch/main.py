@@ -7,18 +7,16 @@ import json
 import math
 import os
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
 import torch
 import torch.distributed as dist
-import torch.distributed._symmetric_memory as symmetric_memory
 from operands import Operands, operands_of
 from problems import parsed, text_of
 from table import table, wrong_ways
 from timing import Stopwatch
-from ways import Plans, Ways, add_plans, add_torchs, group_name, shared_bytes
+from ways import Plans, Ways, add_plans, add_torchs, enable_symmetric_memory, shared_bytes
 
 from overlaptune import Problem
 from overlaptune.torch import World
@@ -72,11 +70,7 @@ def main() -> None:
     device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
     torch.cuda.set_device(device)
     dist.init_process_group("nccl", device_id=device)
-    enable = getattr(symmetric_memory, "enable_symm_mem_for_group", None)
-    if enable is not None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # releases that need no such call say so
-            enable(group_name())
+    enable_symmetric_memory()
     torch.manual_seed(dist.get_rank())
     world = World(database=database or None, families=False)  # answers are compared, not recipes
     world.reserve(max(shared_bytes(parsed(text), world) for text in problems))

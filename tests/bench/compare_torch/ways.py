@@ -4,6 +4,7 @@ and NCCL's collective alone; PyTorch's operators are called one by one."""
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Optional
@@ -79,6 +80,15 @@ class Captured:
 
 def group_name() -> str:
     return str(dist.group.WORLD.group_name)
+
+
+def enable_symmetric_memory() -> None:
+    """For the operators of torch.ops.symm_mem, on the group of all ranks. Collective."""
+    enable = getattr(symmetric_memory, "enable_symm_mem_for_group", None)
+    if enable is not None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # releases that need no such call say so
+            enable(group_name())
 
 
 def shared_matrix(problem: Problem, dtype: torch.dtype) -> torch.Tensor:

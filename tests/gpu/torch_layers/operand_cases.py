@@ -8,7 +8,7 @@ from typing import Any
 from unittest import mock
 
 import torch
-from references import Layer, check, input_of
+from references import Layer, check, close_to, gathered, input_of
 
 from overlaptune.torch import ColumnParallelLinear, RowParallelLinear, World
 
@@ -49,6 +49,30 @@ def shapes_and_types(world: World) -> None:
         for layer in layers(world, dtype):
             for leading in ((512,), (128, 3), (4 * world.size, 2, 5)):
                 check(layer, input_of(layer, *leading).requires_grad_())
+
+
+@case
+def rows_that_the_ranks_do_not_divide(world: World) -> None:
+    """The parts of torch.chunk, the last ones short or empty: up and down again, like the whole block on one GPU."""
+    up, down = ColumnParallelLinear(world, IN, OUT * world.size), RowParallelLinear(world, OUT * world.size, IN)
+    weights = [gathered(up.weight.detach().float(), world.group),
+               gathered(down.weight.detach().t().contiguous().float(), world.group).t()]
+    for leading in ((8 * world.size + 1,), (2 * world.size - 1, 3), (1,)):
+        torch.manual_seed(leading[0])
+        x = torch.randn(*leading, IN, device=world.device).bfloat16()
+        grad = torch.randn_like(x)
+        first = leading[0]
+        largest = -(-first // world.size)
+        own = slice(largest * world.rank, min(first, largest * (world.rank + 1)))
+        mine = x[own].clone().requires_grad_()
+        y = down(up(mine, first))
+        y.backward(grad[own])
+        right = x.float().requires_grad_()
+        whole = right @ weights[0].t() @ weights[1].t()
+        whole.backward(grad.float())
+        close_to("y", y.detach(), whole.detach()[own])
+        assert mine.grad is not None and right.grad is not None
+        close_to("gradient of x", mine.grad, right.grad[own])
 
 
 @case

@@ -17,8 +17,9 @@ from operand_cases import IN, OUT, layers
 from references import check, close_to, input_of, result
 
 from overlaptune import ArgumentError, Database, Launch, Op, Problem, run
-from overlaptune.torch import RowParallelLinear, World
+from overlaptune.torch import ColumnParallelLinear, RowParallelLinear, World
 from overlaptune.torch.answers import forced
+from overlaptune.torch.graphs import RowGraphs
 from overlaptune.torch.strategies import config_name, strategy_of
 
 CASES: dict[str, Callable[[World], None]] = {}
@@ -63,6 +64,20 @@ def another(world: World, **options: Any) -> Any:
     yield made
     torch.cuda.synchronize()
     made.close()
+
+
+@case
+def graphs_for_a_list_of_rows(world: World) -> None:
+    """Numbers of rows between those that were captured, and more than the most."""
+    with another(world, families=True) as own:
+        for layer in (RowParallelLinear(own, IN * own.size, OUT, sequence_parallel=False),
+                      ColumnParallelLinear(own, IN, OUT * own.size, sequence_parallel=False)):
+            graphs = RowGraphs(layer, input_of(layer, 1), [8, 64, 256, 24])
+            for count in (1, 24, 25, 256, 64, 300, 0, 8):
+                x = input_of(layer, count)
+                close_to(f"{count} rows", graphs(x), result(layer, x.float(), layer.weight.detach().float()))
+            torch.cuda.synchronize()
+            graphs.close()
 
 
 @case

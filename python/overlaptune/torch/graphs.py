@@ -1,0 +1,65 @@
+"""CUDA graphs of a model for several numbers of rows, as servers capture them.
+
+    graphs = RowGraphs(model, x, [1, 2, 4, 8, 16, 32])
+    y = graphs(x)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import torch
+
+from ..errors import ArgumentError
+
+Function = Callable[[torch.Tensor], torch.Tensor]
+
+
+class RowGraphs:
+    """Graphs of a function, each for its number of rows. They share one pool of memory.
+
+    function  [rows, ...] -> [rows, ...], each row of the result from the same row of the input
+    example   an input, with any number of rows
+    rows      numbers of rows, the same on all ranks
+
+    The function runs once with each number before the first capture, so that all plans are there. Then
+    `graphs(x)` copies x into the input of the graph for the least number that has room for it, and
+    runs that. The result is in memory of the graphs: the next call overwrites it. More rows than the
+    most run the function itself. Making it and calling it are collective where the function is. No
+    gradients. Graphs hold plans: `close` before the world."""
+
+    def __init__(self, function: Function, example: torch.Tensor, rows: Iterable[int]) -> None:
+        numbers = sorted(set(rows), reverse=True)
+        if not numbers or numbers[-1] < 1:
+            raise ArgumentError(f"rows: {numbers}; expected numbers of at least 1")
+        self._function = function
+        self._input = example.new_zeros((numbers[0], *example.shape[1:]))
+        self._graphs: dict[int, tuple[torch.cuda.CUDAGraph, torch.Tensor]] = {}
+        with torch.no_grad():
+            for number in numbers:  # the most first: memory grows once
+                found = function(self._input[:number]).shape[0]
+                if found != number:
+                    raise ArgumentError(f"function: {found} rows of {number}; expected as many as it gets")
+            torch.cuda.synchronize(example.device)
+            pool = None
+            for number in numbers:
+                graph = torch.cuda.CUDAGraph()
+                with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"):
+                    result = function(self._input[:number])
+                pool = graph.pool()
+                self._graphs[number] = graph, result
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        rows = x.shape[0]
+        number = min((each for each in self._graphs if each >= rows), default=None)
+        if number is None or rows == 0:
+            with torch.no_grad():
+                return self._function(x)
+        graph, result = self._graphs[number]
+        self._input[:rows].copy_(x)
+        graph.replay()
+        return result[:rows]
+
+    def close(self) -> None:
+        """Destroys the graphs. From now on the function itself runs."""
+        self._graphs.clear()
