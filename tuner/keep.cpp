@@ -24,7 +24,9 @@ Expected<std::optional<Winner>> WinnerKeeper::keep(JudgedProblem problem, bool r
   }
   for (;;) {
     const Candidate* best = fastest(candidates);
-    const auto first = winner_of(*best, sequential);
+    const auto gemm = gemm_times(machine_, best->problem, {best->config});
+    if (!gemm) return error_of(gemm);
+    const auto first = winner_of(*best, sequential, *gemm);
     if (!first) return error_of(first);
     if (!has_winner(sequential)) {
       Winner safe = *first;
@@ -33,7 +35,8 @@ Expected<std::optional<Winner>> WinnerKeeper::keep(JudgedProblem problem, bool r
       store_.put_winner(run_.id, safe);
     }
     const bool as_it_is = strategy_of(best->config) == kBaseline || !run_again;
-    auto winner = as_it_is ? std::optional(*first) : second_run_.confirmed(*first, sequential);
+    auto winner =
+        as_it_is ? std::optional(*first) : second_run_.confirmed(*first, sequential, *gemm);
     if (winner) {
       store_.put_winner(run_.id, *winner);
       return winner;
@@ -46,13 +49,12 @@ bool WinnerKeeper::has_winner(const Candidate& candidate) const {
   return store_.has_winner(run_.platform, candidate.problem, candidate.launch);
 }
 
-Expected<Winner> WinnerKeeper::winner_of(const Candidate& best, const Candidate& sequential) {
+Expected<Winner> WinnerKeeper::winner_of(const Candidate& best, const Candidate& sequential,
+                                         const GemmTimes& gemm) {
   Winner winner{.candidate = best, .sequential = sequential.measured->median};
   // The time of `sequential` as it ran beside the winner.
   if (best.speedup) winner.sequential = best.measured->median * best.speedup->median;
-  const auto gemm = fastest_gemm(machine_, best.problem, {best.config});
-  if (!gemm) return error_of(gemm);
-  winner.gemm_alone = *gemm;
+  winner.gemm_alone = gemm.fastest;
   const auto collective =
       fastest_collective(machine_, best.problem, {sequential.config, best.config});
   if (!collective) return error_of(collective);

@@ -7,6 +7,7 @@
 #include "machine/machine.hpp"
 #include "tuner/judge.hpp"
 #include "tuner/second_run.hpp"
+#include "tuner/validate.hpp"
 
 namespace overlaptune {
 
@@ -29,7 +30,8 @@ class WinnerKeeper {
  private:
   /// Whether the problem of a candidate has a winner in the database, from any run.
   [[nodiscard]] bool has_winner(const Candidate& candidate) const;
-  [[nodiscard]] Expected<Winner> winner_of(const Candidate& best, const Candidate& sequential);
+  [[nodiscard]] Expected<Winner> winner_of(const Candidate& best, const Candidate& sequential,
+                                           const GemmTimes& gemm);
 
   Machine& machine_;
   Store& store_;

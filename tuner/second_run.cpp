@@ -1,5 +1,7 @@
 #include "tuner/second_run.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,7 +11,6 @@
 #include "core/busy.hpp"
 #include "core/config/strategies.hpp"
 #include "core/timeline_activities.hpp"
-#include "tuner/validate.hpp"
 
 namespace overlaptune {
 namespace {
@@ -20,6 +21,8 @@ struct Rerun {
   /// The traced activities of one repetition. A machine that gives only a timeline has the
   /// activities of its slowest rank. Empty where the machine cannot trace or was not asked to.
   std::vector<Activity> activities{};
+  std::vector<Microseconds> gemm_alone{};  ///< in the same rounds; empty: not timed
+  std::vector<Microseconds> collective_alone{};
 };
 
 Expected<Rerun> run_again(Machine& machine, const Candidate& winner, const Candidate& sequential,
@@ -38,7 +41,23 @@ Expected<Rerun> run_again(Machine& machine, const Candidate& winner, const Candi
   rerun.activities = result.activities.empty() && result.timeline
                          ? activities_of(*result.timeline, winner.problem.op)
                          : std::move(result.activities);
+  rerun.gemm_alone = std::move(result.gemm_alone);
+  rerun.collective_alone = std::move(result.collective_alone);
   return rerun;
+}
+
+/// GEMM and collective alone as in the rounds of the winner, at its clock. The rounds have the GEMM
+/// of the library; a generated one is taken to be as much faster as it is by itself. They have one
+/// collective, so one that is faster by itself stays.
+void compare_in_rounds(const Rerun& rerun, const GemmTimes& gemm, Winner& winner) {
+  const bool known = gemm.library > us(0) && std::isfinite(gemm.library.count());
+  if (known && !rerun.gemm_alone.empty()) {
+    winner.gemm_alone = summarize(rerun.gemm_alone).median * (gemm.fastest / gemm.library);
+  }
+  if (!rerun.collective_alone.empty()) {
+    winner.collective_alone =
+        std::min(winner.collective_alone, summarize(rerun.collective_alone).median);
+  }
 }
 
 void warn(const Candidate& winner, std::string_view what, std::string_view why) {
@@ -47,7 +66,8 @@ void warn(const Candidate& winner, std::string_view what, std::string_view why) 
 
 }  // namespace
 
-std::optional<Winner> SecondRun::confirmed(Winner winner, const Candidate& sequential) {
+std::optional<Winner> SecondRun::confirmed(Winner winner, const Candidate& sequential,
+                                           const GemmTimes& gemm) {
   const Candidate first = winner.candidate;
   auto rerun = run_again(machine_, first, sequential, traces_);
   if (traces_ && rerun && rerun->candidate.verdict != Verdict::valid) {
@@ -76,6 +96,7 @@ std::optional<Winner> SecondRun::confirmed(Winner winner, const Candidate& seque
   }
   winner.candidate = second;
   winner.sequential = second.measured->median * second.speedup->median;
+  compare_in_rounds(*rerun, gemm, winner);
   winner.overlap_fraction = overlap_of(first, rerun->activities);
   return winner;
 }

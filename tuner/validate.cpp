@@ -59,20 +59,22 @@ Expected<Candidate> validate(Machine& machine, Candidate candidate, const Candid
   return judged(std::move(candidate), results->back(), results->front());
 }
 
-Expected<Microseconds> fastest_gemm(Machine& machine, const Problem& problem,
-                                    const std::vector<Config>& tiled) {
-  auto best = time_or_never(
+Expected<GemmTimes> gemm_times(Machine& machine, const Problem& problem,
+                               const std::vector<Config>& tiled) {
+  const auto library = time_or_never(
       machine,
       GemmProbe{.m = problem.m, .n = problem.n, .k = problem.k, .elements = problem.elements});
+  if (!library) return error_of(library);
+  GemmTimes times{.library = *library, .fastest = *library};
   // A GEMM that waits for rows is not timed without them.
-  if (traits_of(problem.op).exchanges_first) return best;
+  if (traits_of(problem.op).exchanges_first) return times;
   for (const Config& config : tiled) {
-    if (tile_of(config).is_library() || !best) continue;
-    auto time = time_or_never(machine, tiled_probe(problem, config));
-    if (!time) return time;
-    best = std::min(*best, *time);
+    if (tile_of(config).is_library()) continue;
+    const auto time = time_or_never(machine, tiled_probe(problem, config));
+    if (!time) return error_of(time);
+    times.fastest = std::min(times.fastest, *time);
   }
-  return best;
+  return times;
 }
 
 Expected<Microseconds> fastest_collective(Machine& machine, const Problem& problem,

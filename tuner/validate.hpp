@@ -21,11 +21,15 @@ namespace overlaptune {
 [[nodiscard]] Candidate judged(Candidate candidate, const RunResult& result,
                                const RunResult& sequential);
 
-/// The time of the fastest plain GEMM that is known for the problem: of the GEMM library's, and of
-/// the generated ones with the tiles of `tiled`, on all SMs. It is not stored as a probe, because
-/// the model must not be fitted to the problems that it is judged by.
-[[nodiscard]] Expected<Microseconds> fastest_gemm(Machine& machine, const Problem& problem,
-                                                  const std::vector<Config>& tiled);
+/// Times of plain GEMMs of a problem by themselves, on all SMs; infinite where none can be timed.
+struct GemmTimes {
+  Microseconds library{};  ///< of the GEMM library
+  Microseconds fastest{};  ///< of that one and of the generated ones
+};
+/// The times with the tiles of `tiled`. They are not stored as probes, because the model must not
+/// be fitted to the problems that it is judged by. Error: the machine is lost.
+[[nodiscard]] Expected<GemmTimes> gemm_times(Machine& machine, const Problem& problem,
+                                             const std::vector<Config>& tiled);
 
 /// The time of the fastest collective that is known for the problem, whole or in equal pieces, with
 /// the CTA counts and transports of `settings`.

@@ -32,7 +32,7 @@ std::optional<double> hidden_fraction(const Winner& winner) {
   const Microseconds ideal = std::max(winner.gemm_alone, winner.collective_alone);
   const Microseconds hideable = winner.sequential - ideal;
   if (!winner.candidate.measured || hideable < kLeastShare * winner.sequential) return std::nullopt;
-  // The parts alone were timed hot and by themselves, so a winner may take less than their ideal.
+  // Not every GEMM and collective was timed, so a winner may take less than its ideal.
   return std::min(1.0, (winner.sequential - winner.candidate.measured->median) / hideable);
 }
 

@@ -178,6 +178,35 @@ TEST_F(KeepTest, a_winner_is_compared_with_the_fastest_gemm_and_collective) {
   EXPECT_DOUBLE_EQ((*winner)->sequential.count(), 100);
 }
 
+/// By itself the library's GEMM takes 40 us and the generated one 36, a collective 30. In the
+/// rounds of the winner the library's GEMM takes 50 us (median), so the generated one 45.
+TEST_F(KeepTest, gemm_and_collective_alone_are_those_of_the_winners_rounds) {
+  const std::string tiled = line(
+      "signaled tile=128x256x64 stages=4 cluster=1 swizzle=8 ctas=16 transport=ring "
+      "groups=256,256");
+  machine.probe_time = [](const Probe& probe) {
+    const auto* gemm = std::get_if<GemmProbe>(&probe);
+    if (gemm == nullptr) return us(30);
+    return us(gemm->tile.is_library() ? 40 : 36);
+  };
+  machine.gemm_alone = {us(50), us(48), us(90)};
+  machine.times = {{tiled, 70}};
+  for (const auto& [in_rounds, kept] : {std::pair{28.0, 28.0}, std::pair{33.0, 30.0}}) {
+    machine.collective_alone = {us(in_rounds)};
+    const auto winner = keep({measured(kSequential, 100), measured(tiled, 75)});
+    ASSERT_TRUE(winner && *winner);
+    EXPECT_EQ(to_string((*winner)->candidate.config), tiled);
+    EXPECT_DOUBLE_EQ((*winner)->gemm_alone.count(), 45);
+    EXPECT_DOUBLE_EQ((*winner)->collective_alone.count(), kept);
+  }
+  machine.gemm_alone.clear();  // a machine that does not time them there
+  machine.collective_alone.clear();
+  const auto winner = keep({measured(kSequential, 100), measured(tiled, 75)});
+  ASSERT_TRUE(winner && *winner);
+  EXPECT_DOUBLE_EQ((*winner)->gemm_alone.count(), 36);
+  EXPECT_DOUBLE_EQ((*winner)->collective_alone.count(), 30);
+}
+
 TEST_F(KeepTest, nothing_wins_where_the_machine_is_lost) {
   for (const bool at_gemms : {true, false}) {
     machine.probe_time = [&](const Probe& probe) -> Expected<Microseconds> {

@@ -59,6 +59,8 @@ class ScriptedMachine : public Machine {
   std::function<Expected<Microseconds>(const Probe&)> probe_time = [](const Probe&) {
     return us(10);
   };
+  std::vector<Microseconds> gemm_alone{};  ///< in the rounds of every config; empty: not timed
+  std::vector<Microseconds> collective_alone{};
   std::vector<Run> runs{};
   std::size_t compiled = 0;  ///< number of kernels that were prepared
 
@@ -69,7 +71,9 @@ class ScriptedMachine : public Machine {
     }
     const auto given = times.find(config);
     const Microseconds each = us(given == times.end() ? 100 : given->second);
-    return {.rank_times = {{static_cast<std::size_t>(options.repetitions), each}}};
+    return {.rank_times = {{static_cast<std::size_t>(options.repetitions), each}},
+            .gemm_alone = gemm_alone,
+            .collective_alone = collective_alone};
   }
 
   Platform platform_{};

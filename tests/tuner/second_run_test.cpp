@@ -21,7 +21,7 @@ std::string said_of(const char* config) {
   const Winner winner{
       .candidate = {.problem = kLarge, .config = value_or_throw(parse_config(config))}};
   const CapturedLog log;
-  const auto confirmed = SecondRun(machine).confirmed(winner, sequential);
+  const auto confirmed = SecondRun(machine).confirmed(winner, sequential, {});
   EXPECT_TRUE(confirmed) << config;
   EXPECT_FALSE(confirmed && confirmed->overlap_fraction) << config;
   EXPECT_EQ(machine.traces.size(), 1U) << config;
