@@ -20,12 +20,12 @@ TEST(HopperGemm, compiles_without_spills) {
   const auto compiler = Compiler::load();
   if (!compiler) GTEST_SKIP() << compiler.error().message;
   for (const Tile& tile :
-       {Tile{64, 16, 64, 7, 1}, Tile{128, 256, 64, 4, 1}, Tile{192, 192, 64, 4, 1},
+       {Tile{64, 16, 64, 7, 1},   Tile{128, 256, 64, 4, 1}, Tile{192, 192, 64, 4, 1},
         Tile{256, 192, 64, 3, 1}, Tile{128, 256, 64, 4, 2}, Tile{192, 48, 64, 5, 2},
         Tile{192, 256, 64, 3, 1}, Tile{192, 208, 64, 3, 2}, Tile{128, 192, 64, 5, 2},
-        Tile{256, 96, 64, 4, 1}, Tile{192, 128, 64, 4, 1}, Tile{64, 256, 64, 4, 1},
+        Tile{256, 96, 64, 4, 1},  Tile{192, 128, 64, 4, 1}, Tile{64, 256, 64, 4, 1},
         Tile{160, 256, 64, 4, 2}, Tile{112, 128, 64, 7, 1}, Tile{240, 192, 64, 3, 1},
-        Tile{48, 64, 64, 7, 2}, Tile{128, 176, 64, 5, 2}, Tile{192, 256, 64, 3, 2},
+        Tile{48, 64, 64, 7, 2},   Tile{128, 176, 64, 5, 2}, Tile{192, 256, 64, 3, 2},
         Tile{192, 240, 64, 3, 2}, Tile{128, 192, 64, 4, 2}, Tile{192, 128, 64, 4, 2},
         Tile{256, 96, 64, 4, 2}}) {
     // Each dtype, a kernel that waits for rows, and kernels that store at ranks.
