@@ -183,7 +183,7 @@ TEST_F(KeepTest, a_winner_is_compared_with_the_fastest_gemm_and_collective) {
 TEST_F(KeepTest, gemm_and_collective_alone_are_those_of_the_winners_rounds) {
   const std::string tiled = line(
       "signaled tile=128x256x64 stages=4 cluster=1 swizzle=8 ctas=16 transport=ring "
-      "groups=256,256");
+      "groups=512,512");
   machine.probe_time = [](const Probe& probe) {
     const auto* gemm = std::get_if<GemmProbe>(&probe);
     if (gemm == nullptr) return us(30);
