@@ -41,9 +41,9 @@ struct RankFlags {
   u32 unused_too[18];
   u64 epoch;               ///< the run that `counters`, `summed` and `done` are for, likewise
   u64 epochs[kMostRanks];  ///< sum of `Run::step` of the runs with each rank, before this one
-  /// Up to the run that each rank has reached, this sum as that rank has it: gates add to it, kernels
-  /// with a barrier of their own write it. Both fit as long as the world lives: each run of two
-  /// ranks is counted once by both.
+  /// Up to the run that each rank has reached, this sum as that rank has it: gates add to it,
+  /// kernels with a barrier of their own write it. Both fit as long as the world lives: each run of
+  /// two ranks is counted once by both.
   u64 ready[kMostRanks];
 };
 
