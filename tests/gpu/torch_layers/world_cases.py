@@ -70,7 +70,7 @@ def another(world: World, **options: Any) -> Any:
 @case
 def lent_results(world: World) -> None:
     """Right until the next layer runs; NaN from then on. In a graph, too."""
-    with another(world, strategies=["peer_store"]) as own:
+    with another(world, strategies=["peer_store", "sequential"]) as own:
         layer, next_layer = (RowParallelLinear(own, IN * own.size, OUT, sequence_parallel=False) for _ in range(2))
         x = input_of(layer, 512)
         right = result(layer, x.float(), layer.weight.detach().float())
