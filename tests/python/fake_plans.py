@@ -26,7 +26,6 @@ class Plans:
         self.refused = []  # strategies that cannot run
         self.no_family = None  # the error of making one
         self.unserved = []  # rows that no family can run
-        self.place = None  # the address of results in the world's memory
 
     def reserve(self, size):
         self.calls.append(("reserve", size))
@@ -39,7 +38,6 @@ class Plans:
             raise ot.ArgumentError(f"strategy {answer.strategy}: not on this machine")
         return SimpleNamespace(strategy=answer.strategy,
                                run=lambda *operands: self.calls.append(("run", problem, *operands)),
-                               buffers=lambda: (None, self.place),
                                close=lambda: self.calls.append(("close", problem)))
 
     def family(self, recipe, most_rows):

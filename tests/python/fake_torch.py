@@ -42,12 +42,6 @@ class Tensor:
     def __getitem__(self, rows):
         return Tensor((len(range(*rows.indices(self.shape[0]))), *self.shape[1:]), self.dtype, self.device, self.address)
 
-    def view(self, dtype):
-        return Tensor(self.shape, dtype, self.device, self.address)
-
-    def fill_(self, value):
-        sys.modules["torch"].cuda.calls.append(("fill", self.address, self.shape))
-
     def clone(self, memory_format=None):
         return Tensor(self.shape, self.dtype, self.device, 1 << 20)
 
@@ -168,10 +162,6 @@ def install() -> Any:
     torch.empty = lambda shape, dtype, device: Tensor(shape, dtype, device, 8192)
     torch.cat = lambda parts: Tensor((sum(part.shape[0] for part in parts), *parts[0].shape[1:]), parts[0].dtype,
                                      parts[0].device, 1 << 20)
-    torch.grad_enabled = False
-    torch.is_grad_enabled = lambda: torch.grad_enabled
-    torch.as_tensor = lambda place, device: Tensor(place.__cuda_array_interface__["shape"], "i16", device,
-                                                   place.__cuda_array_interface__["data"][0])
     torch.autocast_dtype = None  # None: autocast is off
     torch.is_autocast_enabled = lambda kind: torch.autocast_dtype is not None
     torch.get_autocast_dtype = lambda kind: torch.autocast_dtype

@@ -295,50 +295,6 @@ class End(WithPlans):
             raise KeyError
         self.assertEqual(calls, [("abort",)])
 
-    def filled(self):
-        return [call[1:] for call in torch.cuda.calls if call[0] == "fill"]
-
-    def test_results_may_stay_in_its_memory(self):
-        layer = layers.RowParallelLinear(self.world, 64, 128, sequence_parallel=False)
-        x = fake_torch.Tensor((8, 16))
-        self.world._world.place = 1 << 16
-        self.assertNotEqual(layer(x).data_ptr(), 1 << 16)
-        with self.world.lend():
-            y = layer(x)
-            self.assertEqual((y.data_ptr(), y.shape, y.dtype), (1 << 16, (8, 128), "bf16"))
-            self.assertEqual(self.calls[-1][4], 1 << 16)
-            self.world._world.place = None  # the caller's memory is as good
-            self.assertNotEqual(layer(x).data_ptr(), 1 << 16)
-        self.assertEqual(self.filled(), [])
-        self.assertNotEqual(layer(x).data_ptr(), 1 << 16)
-
-    def test_the_end_of_a_lent_result_can_be_seen(self):
-        layer = layers.RowParallelLinear(self.world, 64, 128, sequence_parallel=False)
-        other = layers.RowParallelLinear(self.world, 64, 32)
-        x = fake_torch.Tensor((8, 16))
-        self.world._world.place = 1 << 16
-        with self.world.lend(poison=True):
-            layer(x)
-            self.assertEqual(self.filled(), [])
-            self.world._world.place = None
-            other(x)  # before its plan is made, with which the memory may move
-            self.assertEqual(self.filled(), [(1 << 16, (8, 128))])
-            self.world._world.place = 1 << 17
-            layer(x)
-        self.assertEqual(self.filled()[1:], [(1 << 17, (8, 128))])
-        layer(x)
-        self.assertEqual(len(self.filled()), 2)
-
-    def test_it_lends_where_nobody_reads_later(self):
-        with mock.patch.object(torch, "grad_enabled", True), self.assertRaisesRegex(ot.ArgumentError, "no_grad"):
-            with self.world.lend():
-                pass
-        with self.world.lend(), self.assertRaisesRegex(ot.ArgumentError, "do not nest"):
-            with self.world.lend():
-                pass
-        with self.world.lend():  # again, after the block
-            pass
-
     def test_copies_of_a_model_share_it(self):
         model = {"layer": layers.RowParallelLinear(self.world, 64, 128)}
         twin = copy.deepcopy(model)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, Optional, Union
 
@@ -20,7 +19,6 @@ from .answers import Terms, chosen, chosen_or_sequential, recipe_or_none, sequen
 from .communicator import communicator
 from .exchange import Exchange, check_equal, limit_of
 from .fallbacks import Fallbacks
-from .lending import Lending
 from .planner import AnyPlan, Planner
 from .registry import register
 from .strategies import Wishes, allowed_ways
@@ -107,7 +105,6 @@ class World:
         self.runs_below_threshold = 0
         #: Fallbacks that run instead of an answer, and their reasons: a text for each such problem.
         self.fallbacks = Fallbacks()
-        self.lending = Lending()
         self._database: Optional[Database] = None
         self._planner: Optional[Planner] = None
         self._plans: dict[Problem, AnyPlan] = {}
@@ -206,17 +203,6 @@ class World:
         """Enqueues a plan on the current stream."""
         stream = torch.cuda.current_stream(self.device).cuda_stream
         plan.run(a.data_ptr(), b.data_ptr(), c.data_ptr(), stream)
-
-    def lend(self, *, poison: bool = False) -> AbstractContextManager[None]:
-        """A block in which layers need not copy their results out of the world's memory:
-
-            with torch.no_grad(), world.lend():
-                h = h + down(x)  # read at once
-
-        A result is there until the next layer of this world runs, or the block ends; whoever reads it
-        later reads something else. With `poison` it is filled with NaN then, which shows such a
-        reader. Raises ArgumentError where gradients are enabled."""
-        return self.lending.block(poison)
 
     def check(self) -> None:
         """Raises UnavailableError, which says why, if the world has died: a rank did not come in

@@ -20,7 +20,6 @@ from overlaptune import ArgumentError, Database, Launch, Op, Problem, run
 from overlaptune.torch import ColumnParallelLinear, RowParallelLinear, World
 from overlaptune.torch.answers import forced
 from overlaptune.torch.graphs import RowGraphs
-from overlaptune.torch.products import problem_of
 from overlaptune.torch.strategies import config_name, strategy_of
 
 CASES: dict[str, Callable[[World], None]] = {}
@@ -65,31 +64,6 @@ def another(world: World, **options: Any) -> Any:
     yield made
     torch.cuda.synchronize()
     made.close()
-
-
-@case
-def lent_results(world: World) -> None:
-    """Right until the next layer runs; NaN from then on. In a graph, too."""
-    with another(world, strategies=["peer_store", "sequential"]) as own:
-        layer, next_layer = (RowParallelLinear(own, IN * own.size, OUT, sequence_parallel=False) for _ in range(2))
-        x = input_of(layer, 512)
-        right = result(layer, x.float(), layer.weight.detach().float())
-        with torch.no_grad():
-            kept = layer(x)
-            with own.lend(poison=True):
-                lent = layer(x)
-                close_to("lent", lent + 0, right)
-                next_layer(x)
-            assert own.plan(problem_of(own, layer.op, layer.weight, 512)).buffers()[1] is not None, "nothing to lend"
-            assert lent.isnan().all(), "a result whose time is over"
-            close_to("not lent", kept, right)
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, capture_error_mode="thread_local"), own.lend():
-                y = layer(x) + 0
-            graph.replay()
-            close_to("captured", y, right)
-            torch.cuda.synchronize()
-            del graph
 
 
 @case
