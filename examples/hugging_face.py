@@ -31,7 +31,7 @@ HEAD, ROUNDS = 128, 12
 def whole_model(hidden: int, layers: int, device: torch.device) -> Any:
     """The same on every rank."""
     config = LlamaConfig(hidden_size=hidden, intermediate_size=7 * hidden // 2, num_hidden_layers=layers,
-                         num_attention_heads=hidden // HEAD, num_key_value_heads=max(hidden // HEAD // 8, 2),
+                         num_attention_heads=hidden // HEAD, num_key_value_heads=max(hidden // HEAD // 8, dist.get_world_size()),
                          head_dim=HEAD, vocab_size=4096, max_position_embeddings=1 << 15, attn_implementation="sdpa",
                          initializer_range=hidden**-0.5)  # larger scores of attention would hide errors of products
     torch.manual_seed(0)
@@ -79,7 +79,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--db", help="tuning database")
     parser.add_argument("--tokens", default="4096", help="one number or several, as in 1024,4096")
-    parser.add_argument("--hidden", type=int, default=8192, help="width of the model, a multiple of 1024")
+    parser.add_argument("--hidden", type=int, default=8192, help="width of the model: a head for each 128, as many for each rank")
     parser.add_argument("--layers", type=int, default=4)
     options = parser.parse_args()
     os.environ.setdefault("NCCL_NVLS_ENABLE", "0")  # no NVLink multicast, as in tuning; before NCCL starts
@@ -110,7 +110,7 @@ def main() -> None:
                   f"{times[0] / times[1]:.3f} times as fast; relative error of logits {errors[0]:.2e} and "
                   f"{errors[1]:.2e}: {'ok' if ok else 'WRONG'}", flush=True)
     if dist.get_rank() == 0:
-        print(world.summary())
+        print(world.summary(), flush=True)
     torch.cuda.synchronize()
     os._exit(0 if right else 1)  # plans and communicators end with the process
 

@@ -199,9 +199,9 @@ OVT_API void ovt_plan_destroy(ovt_plan* plan);
  * of rows: no ranks meet, no GPU memory is allocated and nothing is waited for when a new number
  * comes. `rows` is m of ovt_problem: a multiple of ranks where that has to be.
  *
- * All ranks give a family the same rows in the same order, as they run the same plans. Nothing
- * checks that: ranks with different rows wait for each other until the time limit, or get wrong
- * results. */
+ * All ranks give a family the same rows in the same order, as they run the same plans. Ranks
+ * that differ end with an error that says so; where they do not come to the same gate, when the time
+ * limit is over. Plans by NCCL's collectives alone do not find it out: their results are wrong. */
 
 /* The recipe of one config, scaled to any number of rows from 1 on: that of a person, or of
  * ovt_plan_config. `problem` is the one that the config is for, and most_rows the most rows.

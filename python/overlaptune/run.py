@@ -120,8 +120,8 @@ def recipe_sizes(recipe: str, most_rows: int) -> Sizes:
 
 class Family:
     """One weight with its recipe, ready to run with any number of rows up to `most_rows`. It ends with
-    `close`, or with the process. All ranks run it with the same rows in the same order, which nothing
-    checks."""
+    `close`, or with the process. All ranks run it with the same rows in the same order
+    (docs/run.md, "Families")."""
 
     def __init__(self, world: ctypes.c_void_p, recipe: str, most_rows: int) -> None:
         self.recipe, self.most_rows = recipe, most_rows

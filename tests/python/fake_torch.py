@@ -59,8 +59,8 @@ class Function:
 
 
 class Module:
-    def __call__(self, *args):
-        return self.forward(*args)
+    def __call__(self, *args, **options):
+        return self.forward(*args, **options)
 
 
 class Cuda(types.SimpleNamespace):

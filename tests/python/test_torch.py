@@ -108,7 +108,7 @@ class RowsThatTheRanksDoNotDivide(WithPlans):
         layer = layers.RowParallelLinear(self.world, 64, 128)
         for shape, result, m in (((6, 16), (2, 128), 8), ((5, 3, 16), (2, 3, 128), 24), ((3, 16), (1, 128), 4),
                                  ((1, 16), (0, 128), 4)):
-            self.assertEqual(layer(fake_torch.Tensor(shape)).shape, result)
+            self.assertEqual(layer(fake_torch.Tensor(shape), uneven=True).shape, result)
             self.assertIn(self.problem(ot.Op.GEMM_REDUCE_SCATTER, m, 128, 16), self.made())
 
     def test_they_are_gathered(self):
@@ -193,6 +193,7 @@ class Wrong(WithPlans):
             (row, fake_torch.Tensor((8, 16), device="cpu"), "bf16 on cpu; expected bf16 on cuda:0"),
             (row, fake_torch.Tensor((8, 64)), r"shape \(8, 64\); expected .* the last one of 16"),
             (row, fake_torch.Tensor((16,)), "two dimensions or more"),
+            (row, fake_torch.Tensor((6, 16)), "a multiple of 4, the number of ranks"),
             (column, fake_torch.Tensor((8, 16)), "the last one of 64"),
         ):
             with self.assertRaisesRegex(ot.ArgumentError, words):

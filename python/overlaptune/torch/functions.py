@@ -31,18 +31,22 @@ def gemm_all_reduce(
 
 
 def gemm_reduce_scatter(
-    x: torch.Tensor, weight: torch.Tensor, world: World, bias: Optional[torch.Tensor] = None
+    x: torch.Tensor,
+    weight: torch.Tensor,
+    world: World,
+    bias: Optional[torch.Tensor] = None,
+    uneven: bool = False,
 ) -> torch.Tensor:
-    """This rank's part of the sum over the ranks of x @ weight.T: the rank'th part of the first dimension of x, as
-    torch.chunk divides it (the last ranks have fewer where it is no multiple of the number of ranks, or none; x is
-    copied then). Else as gemm_all_reduce."""
+    """This rank's part of the sum over the ranks of x @ weight.T: of the first dimension of x, which is a multiple of
+    the number of ranks, the rank'th part. With `uneven` it may be any, and torch.chunk divides it: the last ranks have
+    fewer rows, or none, and x is copied. Else as gemm_all_reduce."""
     x, weight, bias = _operands(x, weight, world, bias)
     if world.size == 1:
         return _linear(x, weight, bias)
     if bias is not None:  # each rank adds it to other rows
         bias = _Replicated.apply(bias, world.number)
     first = x.shape[0]
-    if first % world.size == 0:
+    if first % world.size == 0 or not uneven:
         return _with_bias(torch.ops.overlaptune.gemm_reduce_scatter(x, weight, world.number), bias)
     padded = _padded(x, largest_part(first, world.size) * world.size)
     y = torch.ops.overlaptune.gemm_reduce_scatter(padded, weight, world.number)

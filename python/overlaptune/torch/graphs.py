@@ -26,7 +26,8 @@ class RowGraphs:
     `graphs(x)` copies x into the input of the graph for the least number that has room for it, and
     runs that. The result is in memory of the graphs: the next call overwrites it. More rows than the
     most run the function itself. Making it and calling it are collective where the function is. No
-    gradients. Graphs hold plans: `close` before the world."""
+    gradients. Graphs hold plans: `close` right before the world, and capture nothing more on that
+    world, because NCCL remembers the memory of captured plans (docs/torch.md, "Graphs")."""
 
     def __init__(self, function: Function, example: torch.Tensor, rows: Iterable[int]) -> None:
         numbers = sorted(set(rows), reverse=True)

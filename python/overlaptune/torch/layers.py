@@ -64,7 +64,8 @@ class _ParallelLinear(torch.nn.Module):
 
     def prepare(self, rows: Iterable[int]) -> None:
         """Makes the plans for inputs of these numbers of rows (tokens, on all ranks together; rows that
-        are divided are rounded up to a multiple of the ranks), so that no later call has to, and no CUDA graph is captured without them. The largest comes
+        are divided are rounded up to a multiple of the ranks: give those of an input with more leading
+        dimensions as its first one rounded up has them), so that no later call has to, and no CUDA graph is captured without them. The largest comes
         first, so that the world's memory grows once. Problems without a plan are tried again.
         Raises what World.plan does. Collective. Where inputs will be cast by torch.autocast, call
         it under autocast."""
@@ -86,8 +87,8 @@ class RowParallelLinear(_ParallelLinear):
     weight  [out_features, in_features / ranks], this rank's columns of the whole weight
     bias    [out_features], the same on every rank, added once; None without `bias`. It begins at 0
     y       with sequence_parallel this rank's part of the sum, [first / ranks, ..., out_features],
-            where x has the first dimension `first` (which torch.chunk divides if it is no multiple
-            of the ranks); otherwise the whole sum, the same on all ranks
+            where x has the first dimension `first` (with layer(x, uneven=True), torch.chunk divides
+            one that is no multiple of the ranks); otherwise the whole sum, the same on all ranks
     """
 
     op: Op
@@ -122,9 +123,9 @@ class RowParallelLinear(_ParallelLinear):
         bias = None if linear.bias is None else _part(linear.bias, 0, world, "out_features", True)
         return _layer_of(cls, linear, in_place, world, cls._op(sequence_parallel), weight, bias)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, uneven: bool = False) -> torch.Tensor:
         if self.op == Op.GEMM_REDUCE_SCATTER:
-            return gemm_reduce_scatter(x, self.weight, self.world, self.bias)
+            return gemm_reduce_scatter(x, self.weight, self.world, self.bias, uneven)
         return gemm_all_reduce(x, self.weight, self.world, self.bias)
 
 

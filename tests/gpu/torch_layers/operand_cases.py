@@ -65,7 +65,7 @@ def rows_that_the_ranks_do_not_divide(world: World) -> None:
         largest = -(-first // world.size)
         own = slice(largest * world.rank, min(first, largest * (world.rank + 1)))
         mine = x[own].clone().requires_grad_()
-        y = down(up(mine, first))
+        y = down(up(mine, first), uneven=True)
         y.backward(grad[own])
         right = x.float().requires_grad_()
         whole = right @ weights[0].t() @ weights[1].t()
