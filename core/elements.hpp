@@ -11,33 +11,53 @@
 
 namespace overlaptune {
 
-/// Type of the elements of one matrix.
-enum class Dtype { bf16, fp16 };
+/// Type of the elements of one matrix. `e4m3`: 8 bits, largest number 448 (Micikevicius et al. 2022,
+/// "FP8 formats for deep learning").
+enum class Dtype { bf16, fp16, e4m3 };
 
 [[nodiscard]] constexpr std::int64_t bytes_of(Dtype dtype) {
   switch (dtype) {
     case Dtype::bf16:
     case Dtype::fp16:
       return 2;
+    case Dtype::e4m3:
+      return 1;
   }
   return 0;
 }
 
-/// Types of the elements of A, B and C together; people call it the dtype of a problem. Sums are
-/// in fp32 always.
-enum class Elements { bf16, fp16 };
+/// Factors in fp32 that the elements of A and B are to be multiplied with: none; one for each
+/// matrix, the same on all ranks; or one for each row of A and each row of B (column of C).
+enum class Scales { none, tensor, rows };
+
+/// Types of the elements of A, B and C together, with their scales; people call it the dtype of a
+/// problem. Sums are in fp32 always, but tensor cores keep fewer bits of sums of 8-bit products.
+enum class Elements {
+  bf16,
+  fp16,
+  e4m3_rows_bf16,
+  e4m3_rows_fp16,
+  e4m3_tensor_bf16,
+  e4m3_tensor_fp16
+};
 
 template <>
 struct NamesOf<Elements> {
   static constexpr std::string_view what = "dtype";
-  static constexpr std::array<Named<Elements>, 2> all{
-      {{Elements::bf16, "bf16"}, {Elements::fp16, "fp16"}}};
+  static constexpr std::array<Named<Elements>, 6> all{
+      {{Elements::bf16, "bf16"},
+       {Elements::fp16, "fp16"},
+       {Elements::e4m3_rows_bf16, "e4m3_rows_bf16"},
+       {Elements::e4m3_rows_fp16, "e4m3_rows_fp16"},
+       {Elements::e4m3_tensor_bf16, "e4m3_tensor_bf16"},
+       {Elements::e4m3_tensor_fp16, "e4m3_tensor_fp16"}}};
 };
 
 struct ElementsTraits {
   Elements elements{};
   Dtype operand{};  ///< of A and B
   Dtype result{};   ///< of C
+  Scales scales{};  ///< of A and B
   /// Tensor cores multiply all elements of a *rate class* at the same rate: a GEMM time that was
   /// measured with one of them holds for the others. The class has the name of its first member.
   Elements rate_class{};
@@ -45,14 +65,14 @@ struct ElementsTraits {
 
 /// The traits of all elements, in the order of `Elements`.
 inline constexpr std::array<ElementsTraits, NamesOf<Elements>::all.size()> kElements{{
-    {.elements = Elements::bf16,
-     .operand = Dtype::bf16,
-     .result = Dtype::bf16,
-     .rate_class = Elements::bf16},
-    {.elements = Elements::fp16,
-     .operand = Dtype::fp16,
-     .result = Dtype::fp16,
-     .rate_class = Elements::bf16},
+    {Elements::bf16, Dtype::bf16, Dtype::bf16, Scales::none, Elements::bf16},
+    {Elements::fp16, Dtype::fp16, Dtype::fp16, Scales::none, Elements::bf16},
+    {Elements::e4m3_rows_bf16, Dtype::e4m3, Dtype::bf16, Scales::rows, Elements::e4m3_rows_bf16},
+    {Elements::e4m3_rows_fp16, Dtype::e4m3, Dtype::fp16, Scales::rows, Elements::e4m3_rows_bf16},
+    {Elements::e4m3_tensor_bf16, Dtype::e4m3, Dtype::bf16, Scales::tensor,
+     Elements::e4m3_rows_bf16},
+    {Elements::e4m3_tensor_fp16, Dtype::e4m3, Dtype::fp16, Scales::tensor,
+     Elements::e4m3_rows_bf16},
 }};
 
 [[nodiscard]] constexpr const ElementsTraits& traits_of(Elements elements) {
@@ -64,6 +84,24 @@ inline constexpr std::array<ElementsTraits, NamesOf<Elements>::all.size()> kElem
 }
 [[nodiscard]] constexpr Dtype result_of(Elements elements) {
   return traits_of(elements).result;
+}
+[[nodiscard]] constexpr Scales scales_of(Elements elements) {
+  return traits_of(elements).scales;
+}
+[[nodiscard]] constexpr bool is_scaled(Elements elements) {
+  return scales_of(elements) != Scales::none;
+}
+/// Scales of a matrix of so many rows.
+[[nodiscard]] constexpr std::int64_t scale_count(Elements elements, std::int64_t rows) {
+  switch (scales_of(elements)) {
+    case Scales::none:
+      return 0;
+    case Scales::tensor:
+      return 1;
+    case Scales::rows:
+      return rows;
+  }
+  return 0;
 }
 
 /// Bytes of an element of A or B, and of C.
@@ -89,13 +127,13 @@ inline constexpr std::array<ElementsTraits, NamesOf<Elements>::all.size()> kElem
 }
 
 /// Numbers that k and n must be multiples of, because TMA and cp.async need rows of whole 16 bytes:
-/// k of A and B, n of C.
+/// k of A and B, n of C. cuBLASLt multiplies 8-bit operands only where n is a multiple of 16, too.
 inline constexpr std::int64_t kAlignedBytes = 16;
 [[nodiscard]] constexpr std::int64_t k_multiple(Elements elements) {
   return kAlignedBytes / operand_bytes(elements);
 }
 [[nodiscard]] constexpr std::int64_t n_multiple(Elements elements) {
-  return kAlignedBytes / result_bytes(elements);
+  return kAlignedBytes / operand_bytes(elements);
 }
 
 }  // namespace overlaptune

@@ -32,6 +32,7 @@ constexpr std::array<GpuLimits, 6> kLimits{{
      .largest_down = 256,
      .largest_across = 256,
      .swap_ab = true,
+     .e4m3 = true,
      .queue = true,
      .largest_block_area = 49152,
      .fewest_stages = 3,
@@ -83,7 +84,8 @@ bool is_feasible(const Tile& tile, const GpuLimits& limits, Elements elements) {
   const auto is_one_of = [](int size, int multiple, int largest) {
     return size >= multiple && size <= largest && size % multiple == 0;
   };
-  return (limits.swap_ab || !tile.swaps_ab()) &&
+  return (limits.e4m3 || operand_of(elements) != Dtype::e4m3) &&
+         (limits.swap_ab || !tile.swaps_ab()) &&
          is_one_of(tile.down(), Tile::kInstructionRows, limits.largest_down) &&
          is_one_of(tile.across(), kAcrossMultiple, limits.largest_across) &&
          tile.block_m * tile.block_n <= limits.largest_block_area &&

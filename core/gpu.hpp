@@ -20,6 +20,7 @@ struct GpuLimits {
   int largest_down = 0;         ///< of a tile; a multiple of `Tile::kInstructionRows`
   int largest_across = 0;
   bool swap_ab = false;
+  bool e4m3 = false;           ///< the generated GEMM multiplies operands of 8 bits
   bool queue = false;          ///< the generated GEMM can take its work from a queue
   int largest_block_area = 0;  ///< block_m * block_n: fp32 accumulators that fit the registers
   int fewest_stages = 0;

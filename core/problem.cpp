@@ -41,6 +41,14 @@ Expected<Problem> validated(Problem problem) {
     return bad_input(
         fmt::format("problem: ranks = {}: expected 2 to {}", problem.ranks, kMostRanks));
   }
+  // Scales of rows that are exchanged: whole 16 bytes for each rank.
+  constexpr int kScalesTogether = 4;
+  if (scales_of(problem.elements) == Scales::rows && traits_of(problem.op).exchanges_first &&
+      problem.m % (std::int64_t{kScalesTogether} * problem.ranks) != 0) {
+    return bad_input(fmt::format(
+        "problem: m = {}: {} with a scale for each row needs a multiple of {} * ranks = {}",
+        problem.m, to_string(problem.op), kScalesTogether, kScalesTogether * problem.ranks));
+  }
   if (problem.m % row_blocks(problem) != 0) {
     return bad_input(fmt::format("problem: m = {}: {} needs a multiple of ranks = {}", problem.m,
                                  to_string(problem.op), problem.ranks));

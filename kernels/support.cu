@@ -1,5 +1,6 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 #include <type_traits>
 
 #include "kernels/launch.cuh"
@@ -25,6 +26,13 @@ __device__ __nv_bfloat16 narrow<__nv_bfloat16>(float value) {
 template <>
 __device__ __half narrow<__half>(float value) {
   return __float2half(value);
+}
+template <>
+__device__ __nv_fp8_e4m3 narrow<__nv_fp8_e4m3>(float value) {
+  return __nv_fp8_e4m3(value);
+}
+__device__ double wide(__nv_fp8_e4m3 value) {
+  return static_cast<double>(static_cast<float>(value));
 }
 __device__ double wide(__nv_bfloat16 value) {
   return static_cast<double>(__bfloat162float(value));
@@ -72,9 +80,32 @@ constexpr int kTileColumns = 64;
 constexpr int kTileDepth = 32;
 
 /// One block computes 16 x 64 sums, a thread four of them.
+/// A power of two from 1/16 to 2, so that it does not round, times 1 to 2.
+__device__ float scale(std::uint64_t seed, std::int64_t index) {
+  const std::uint64_t bits = mixed(mixed(seed) ^ static_cast<std::uint64_t>(index));
+  const float fraction = 1.0F + static_cast<float>(bits >> 40) * 0x1p-24F;
+  return ldexpf(fraction, static_cast<int>(bits % 5) - 4);
+}
+
+__global__ void scales_kernel(float* scales, const std::int64_t* rows, std::int64_t count,
+                              std::uint64_t seed) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < count) scales[i] = scale(seed, rows == nullptr ? i : rows[i]);
+}
+
+/// Scales of the rows of A and of B; null: 1.
+struct ProductScales {
+  const float* a;
+  const float* b;
+  std::int64_t stride;
+};
+__device__ double scale_at(const float* scales, std::int64_t index) {
+  return scales == nullptr ? 1.0 : static_cast<double>(scales[index]);
+}
+
 template <class T>
 __global__ void products_kernel(const T* a, const T* b, double* sums, std::int64_t rows,
-                                std::int64_t n, std::int64_t k) {
+                                std::int64_t n, std::int64_t k, ProductScales scales) {
   __shared__ double a_tile[kTileRows][kTileDepth];
   __shared__ double b_tile[kTileColumns][kTileDepth + 1];
   const std::int64_t first_row = std::int64_t{blockIdx.y} * kTileRows;
@@ -105,7 +136,10 @@ __global__ void products_kernel(const T* a, const T* b, double* sums, std::int64
   for (int i = 0; i < 4; ++i) {
     const std::int64_t r = first_row + row + i;
     const std::int64_t c = first_column + column;
-    if (r < rows && c < n) sums[r * n + c] += sum[i];
+    if (r < rows && c < n) {
+      sums[r * n + c] += sum[i] * scale_at(scales.a, r * scales.stride) *
+                         scale_at(scales.b, c * scales.stride);
+    }
   }
 }
 
@@ -221,6 +255,8 @@ cudaError_t with_type(Dtype dtype, Visit&& visit) {
       return visit(static_cast<__nv_bfloat16*>(nullptr));
     case Dtype::fp16:
       return visit(static_cast<__half*>(nullptr));
+    case Dtype::e4m3:
+      return visit(static_cast<__nv_fp8_e4m3*>(nullptr));
   }
   return cudaErrorInvalidValue;
 }
@@ -247,15 +283,24 @@ cudaError_t fill_normal_rows(cudaStream_t stream, void* data, Dtype dtype, const
   });
 }
 
+cudaError_t fill_scales(cudaStream_t stream, float* scales, const std::int64_t* rows,
+                        std::int64_t count, std::uint64_t seed) {
+  if (count <= 0) return cudaSuccess;
+  const auto blocks = static_cast<unsigned>((count + kThreads - 1) / kThreads);
+  return launch(stream, {blocks, kThreads}, scales_kernel, scales, rows, count, seed);
+}
+
 cudaError_t add_products(cudaStream_t stream, const void* a, const void* b, double* sums,
-                         Dtype dtype, std::int64_t rows, std::int64_t n, std::int64_t k) {
+                         Dtype dtype, std::int64_t rows, std::int64_t n, std::int64_t k,
+                         const float* a_scales, const float* b_scales, bool of_rows) {
   if (rows <= 0) return cudaSuccess;
   const dim3 grid(static_cast<unsigned>((n + kTileColumns - 1) / kTileColumns),
                   static_cast<unsigned>((rows + kTileRows - 1) / kTileRows));
   return with_type(dtype, [&](auto* type) {
     using T = std::remove_pointer_t<decltype(type)>;
     return launch(stream, {grid, kThreads}, products_kernel<T>, static_cast<const T*>(a),
-                  static_cast<const T*>(b), sums, rows, n, k);
+                  static_cast<const T*>(b), sums, rows, n, k,
+                  ProductScales{a_scales, b_scales, of_rows ? 1 : 0});
   });
 }
 

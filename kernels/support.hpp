@@ -21,11 +21,17 @@ namespace overlaptune::kernels {
                                            const std::int64_t* rows, std::int64_t count,
                                            std::int64_t k, std::uint64_t seed);
 
+/// Fills `scales` with `count` numbers between 1/16 and 2. Scale i is a function of (seed, rows[i])
+/// alone, or of (seed, i) where `rows` (device memory) is null.
+[[nodiscard]] cudaError_t fill_scales(cudaStream_t stream, float* scales, const std::int64_t* rows,
+                                      std::int64_t count, std::uint64_t seed);
+
 /// Adds A * B^T to `sums`, in double precision throughout: A is rows x k, B is n x k, sums is
-/// rows x n.
+/// rows x n. Scales are null, or those of all rows of A and B (`of_rows`), or one for each.
 [[nodiscard]] cudaError_t add_products(cudaStream_t stream, const void* a, const void* b,
                                        double* sums, Dtype dtype, std::int64_t rows, std::int64_t n,
-                                       std::int64_t k);
+                                       std::int64_t k, const float* a_scales = nullptr,
+                                       const float* b_scales = nullptr, bool of_rows = false);
 
 /// Compares `count` rows of C, of n elements each, with `reference`. The result goes into
 /// `deviation` (device memory, zeroed before).

@@ -1,5 +1,6 @@
 #include "run/deployed.hpp"
 
+#include <algorithm>
 #include <variant>
 
 #include <fmt/format.h>
@@ -28,7 +29,14 @@ std::int64_t exchanged_bytes(const Problem& problem) {
 OperandBytes bytes_of_operands(const Problem& problem) {
   return {.a = static_cast<std::size_t>(bytes_of_a(problem)),
           .b = static_cast<std::size_t>(bytes_of_b(problem)),
-          .c = static_cast<std::size_t>(bytes_of_c(problem))};
+          .c = static_cast<std::size_t>(bytes_of_c(problem)),
+          .a_scales = static_cast<std::size_t>(bytes_of_a_scales(problem)),
+          .b_scales = static_cast<std::size_t>(bytes_of_b_scales(problem))};
+}
+
+/// Room for the scales of A, and as much for those of B.
+std::int64_t bytes_of_all_scales(const Problem& problem) {
+  return 2 * aligned(std::max(bytes_of_a_scales(problem), bytes_of_b_scales(problem)));
 }
 
 /// Whether A or C must lie in memory that all ranks share.
@@ -60,7 +68,8 @@ DeviceMemory scratch(bool needed, std::int64_t bytes) {
 DeployedSizes deployed_sizes(const Work& work) {
   const Problem& problem = work.problem();
   const std::int64_t all = bytes_of_a(problem) + bytes_of_b(problem) + bytes_of_c(problem);
-  DeployedSizes sizes{.workspace = aligned(workspace_bytes(work)), .scratch = all};
+  DeployedSizes sizes{.workspace = aligned(workspace_bytes(work)),
+                      .scratch = all + bytes_of_all_scales(problem)};
   if (goes_through_world(work)) {
     const std::int64_t bytes = exchanged_bytes(problem);
     sizes.exchanged = aligned(bytes);
@@ -111,17 +120,22 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   DeviceMemory a;
   DeviceMemory b;
   DeviceMemory c;
+  DeviceMemory scales;  // of A, and of B behind them
   const auto allocated = on_all_ranks([&]() -> Expected<void> {
     a = scratch(made->exchanged_a() == nullptr, bytes_of_a(problem));
     b = scratch(true, bytes_of_b(problem));
     c = scratch(made->exchanged_c() == nullptr, bytes_of_c(problem));
+    scales = scratch(is_scaled(problem.elements), bytes_of_all_scales(problem));
     return {};
   });
   if (!allocated) return error_of(allocated);
-  const Operands operands{.a = a ? a.get() : made->exchanged_a(),
-                          .b = b.get(),
-                          .c = c ? c.get() : made->exchanged_c(),
-                          .workspace = made->workspace_};
+  auto* const a_scales = static_cast<float*>(scales.get());
+  const Operands operands{
+      .a = a ? a.get() : made->exchanged_a(),
+      .b = b.get(),
+      .c = c ? c.get() : made->exchanged_c(),
+      .workspace = made->workspace_,
+      .scales = {a_scales, scales ? a_scales + bytes_of_all_scales(problem) / 8 : nullptr}};
   // Normally distributed numbers: the SM clock depends on the data, and the fastest algorithm on
   // the clock.
   const auto seed = static_cast<std::uint64_t>(world.rank());
@@ -129,6 +143,8 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
                                  operand_of(problem.elements), elements_of_a(problem), 2 * seed));
   OVT_CHECK(kernels::fill_normal(world.stream(), b.get(), operand_of(problem.elements),
                                  elements_of_b(problem), 2 * seed + 1));
+  const auto scale_floats = bytes_of_all_scales(problem) / static_cast<std::int64_t>(sizeof(float));
+  OVT_CHECK(kernels::fill_scales(world.stream(), a_scales, nullptr, scale_floats, seed));
   const auto planned = on_all_ranks([&]() -> Expected<void> {
     auto plan = make_plan(engine, work, std::span(&operands, 1));
     if (!plan) return error_of(plan);
@@ -138,13 +154,13 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   if (!planned) return error_of(planned);
   {
     const DeviceRuns::Next next(DeviceRuns::of_current(), world.stream());
-    made->enqueue(world.stream(), operands.a, operands.b, operands.c);
+    made->enqueue(world.stream(), operands);
   }
   try {
     world.finish(world.stream(), "the first run of the plan");
   } catch (const Failure&) {
     // Freeing memory would wait for the run that has not ended.
-    for (DeviceMemory* memory : {&a, &b, &c}) memory->leak();
+    for (DeviceMemory* memory : {&a, &b, &c, &scales}) memory->leak();
     static_cast<void>(made.release());
     throw;
   }
@@ -161,28 +177,31 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make_alone(
   return made;
 }
 
-std::string DeployedPlan::mistake_in(const void* a, const void* b, void* c) const {
+std::string DeployedPlan::mistake_in(const Operands& given) const {
   const WrittenMemory written{.begin = world_.memory(),
                               .bytes = static_cast<std::size_t>(sizes_.shared()),
                               .a = exchanged_a(),
                               .c = exchanged_c()};
-  return run::mistake_in({.a = a, .b = b, .c = c}, bytes_, written);
+  return run::mistake_in(given, bytes_, written);
 }
 
-void DeployedPlan::enqueue(cudaStream_t stream, const void* a, const void* b, void* c) {
+void DeployedPlan::enqueue(cudaStream_t stream, const Operands& given) {
   const PlanName::Range range(names_.range);
   world_.waits().set_plan(names_.number, work_);
-  Operands operands{.a = a, .b = b, .c = c, .workspace = workspace_};
+  Operands operands = given;
+  operands.workspace = workspace_;
   if (exchanged_ != nullptr && gathers_) operands.a = exchanged_;
   if (exchanged_ != nullptr && !gathers_) operands.c = exchanged_;
-  const bool finishes = operands.c != c && plan_->finishes_c();
-  if (finishes) operands.finished_c = c;
-  if (operands.a != a) {
-    OVT_CHECK(cudaMemcpyAsync(exchanged_, a, operand_bytes_, cudaMemcpyDeviceToDevice, stream));
+  const bool finishes = operands.c != given.c && plan_->finishes_c();
+  if (finishes) operands.finished_c = given.c;
+  if (operands.a != given.a) {
+    OVT_CHECK(
+        cudaMemcpyAsync(exchanged_, given.a, operand_bytes_, cudaMemcpyDeviceToDevice, stream));
   }
   plan_->enqueue(stream, operands);
-  if (operands.c != c && !finishes) {
-    OVT_CHECK(cudaMemcpyAsync(c, exchanged_, operand_bytes_, cudaMemcpyDeviceToDevice, stream));
+  if (operands.c != given.c && !finishes) {
+    OVT_CHECK(
+        cudaMemcpyAsync(given.c, exchanged_, operand_bytes_, cudaMemcpyDeviceToDevice, stream));
   }
 }
 

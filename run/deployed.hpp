@@ -50,10 +50,11 @@ class DeployedPlan {
   void find_memory();
 
   /// The mistake in operands that a caller gives (run/operands.hpp). Call `find_memory` first.
-  [[nodiscard]] std::string mistake_in(const void* a, const void* b, void* c) const;
+  [[nodiscard]] std::string mistake_in(const Operands& given) const;
 
-  /// Enqueues the plan on the caller's operands. It may be captured. Call `find_memory` first.
-  void enqueue(cudaStream_t stream, const void* a, const void* b, void* c);
+  /// Enqueues the plan on the caller's a, b, c and scales. It may be captured. Call `find_memory`
+  /// first.
+  void enqueue(cudaStream_t stream, const Operands& given);
 
   /// The exchanged operand in the world's memory; null where it stays in the caller's memory.
   [[nodiscard]] void* exchanged_a() const { return gathers_ ? exchanged_ : nullptr; }

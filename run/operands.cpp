@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -28,14 +30,38 @@ bool overlap(const void* one, std::size_t bytes, const void* other, std::size_t 
          address(other) < address(one) + bytes;
 }
 
+/// What is wrong with scales by themselves.
+std::string mistake_in_scales(const char* name, const float* scales, std::size_t bytes) {
+  if ((scales != nullptr) != (bytes > 0)) {
+    return bytes > 0 ? fmt::format(
+                           "{}: NULL: the dtype of this plan needs scales: call "
+                           "ovt_plan_run_scaled or ovt_family_run_scaled with them",
+                           name)
+                     : fmt::format("{}: the dtype of this plan has no scales: pass NULL", name);
+  }
+  if (address(scales) % kAlign != 0) {
+    return fmt::format("{}: expected memory aligned to {} bytes", name, kAlign);
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string mistake_in(const Operands& operands, const OperandBytes& bytes,
                        const WrittenMemory& written) {
-  const std::array<Named, 3> all{{{"a", operands.a, bytes.a, written.a},
+  for (const auto& [name, scales, size] :
+       {std::tuple{"a_scales", operands.scales.a, bytes.a_scales},
+        std::tuple{"b_scales", operands.scales.b, bytes.b_scales}}) {
+    if (std::string mistake = mistake_in_scales(name, scales, size); !mistake.empty()) {
+      return mistake;
+    }
+  }
+  const std::array<Named, 5> all{{{"a", operands.a, bytes.a, written.a},
                                   {"b", operands.b, bytes.b, nullptr},
-                                  {"c", operands.c, bytes.c, written.c}}};
-  for (const Named& each : all) {
+                                  {"c", operands.c, bytes.c, written.c},
+                                  {"a_scales", operands.scales.a, bytes.a_scales, nullptr},
+                                  {"b_scales", operands.scales.b, bytes.b_scales, nullptr}}};
+  for (const Named& each : std::span(all).first<3>()) {
     if (each.begin == nullptr) return fmt::format("{}: NULL", each.name);
     if (address(each.begin) % kAlign != 0) {
       return fmt::format("{}: expected memory aligned to {} bytes", each.name, kAlign);
@@ -50,7 +76,7 @@ std::string mistake_in(const Operands& operands, const OperandBytes& bytes,
         each.name, each.place == nullptr ? "" : fmt::format("ovt_buffers.{} or ", each.name));
   }
   const Named& c = all[2];
-  for (const Named& each : {all[0], all[1]}) {
+  for (const Named& each : {all[0], all[1], all[3], all[4]}) {
     if (!overlap(c.begin, c.bytes, each.begin, each.bytes)) continue;
     return fmt::format("c: overlaps {}, and is written while {} is read: pass other memory",
                        each.name, each.name);

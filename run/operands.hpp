@@ -13,6 +13,8 @@ struct OperandBytes {
   std::size_t a = 0;
   std::size_t b = 0;
   std::size_t c = 0;
+  std::size_t a_scales = 0;  ///< 0: A has none, and is given none
+  std::size_t b_scales = 0;
 };
 
 /// The part of the world's memory that a run of a plan writes.

@@ -6,6 +6,14 @@
 
 namespace overlaptune::run {
 
+/// Scales of A and B, for elements that have some (core/elements.hpp): `scale_count` of each, in
+/// the order of the rows, aligned to 16 bytes.
+struct ScaleOperands {
+  const float* a = nullptr;
+  const float* b = nullptr;
+  friend bool operator==(const ScaleOperands&, const ScaleOperands&) = default;
+};
+
 /// The matrices of one rank, in the standard layout (core/problem.hpp): A (for all_gather_gemm its
 /// m/ranks rows), B, and the result C (for gemm_reduce_scatter its m/ranks rows). `symmetric` needs
 /// A (exchanged first) or C within `World::memory`, at the same offset on every rank; `copy_engine`
@@ -20,6 +28,7 @@ struct Operands {
   /// Where the caller wants C, aligned to 16 bytes, in any memory of this GPU; or null: in `c`.
   /// Only a plan that `finishes_c` takes it.
   void* finished_c = nullptr;
+  ScaleOperands scales{};
   friend bool operator==(const Operands&, const Operands&) = default;
 };
 

@@ -11,7 +11,11 @@ static_assert(static_cast<int>(Op::gemm_all_reduce) == OVT_GEMM_ALL_REDUCE &&
               static_cast<int>(Op::gemm_all_to_all) == OVT_GEMM_ALL_TO_ALL &&
               static_cast<int>(Op::all_to_all_gemm) == OVT_ALL_TO_ALL_GEMM);
 static_assert(static_cast<int>(Elements::bf16) == OVT_BF16 &&
-              static_cast<int>(Elements::fp16) == OVT_FP16);
+              static_cast<int>(Elements::fp16) == OVT_FP16 &&
+              static_cast<int>(Elements::e4m3_rows_bf16) == OVT_E4M3_ROWS_BF16 &&
+              static_cast<int>(Elements::e4m3_rows_fp16) == OVT_E4M3_ROWS_FP16 &&
+              static_cast<int>(Elements::e4m3_tensor_bf16) == OVT_E4M3_TENSOR_BF16 &&
+              static_cast<int>(Elements::e4m3_tensor_fp16) == OVT_E4M3_TENSOR_FP16);
 static_assert(static_cast<int>(Launch::graph) == OVT_GRAPH &&
               static_cast<int>(Launch::eager) == OVT_EAGER);
 [[noreturn]] void refuse(std::string message) {

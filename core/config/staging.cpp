@@ -37,12 +37,23 @@ bool uses_ping_pong(const Tile& tile, const GpuLimits& limits, Elements elements
          ring_bytes(tile) + buffers + kOtherBytes <= limits.shared_memory_bytes;
 }
 
+/// Bytes of the scales that the consumers keep (kernels/device/hopper_scales.cuh). `sums`: of a
+/// thread.
+int scale_bytes(const Tile& tile, const Staging& staging, int sums, Elements elements) {
+  const bool keeps =
+      staging.consumers == 3 ? sums > 104 : sums >= (staging.ping_pong ? 176 : 192);
+  if (!is_scaled(elements) || !keeps) return 0;
+  const int rows = tile.down() / staging.of_one_tile();
+  return staging.consumers * (rows + tile.across()) * static_cast<int>(sizeof(float));
+}
+
 /// Most bytes of the kernel's static variables: barriers of the stages, of the buffers and of the
-/// turns; the items that its warps hand each other (`Items` in kernels/device/hopper_items.cuh).
-int static_bytes(int stages, int buffers, int consumers) {
+/// turns; the items that its warps hand each other (`Items` in kernels/device/hopper_items.cuh);
+/// scales.
+int static_bytes(int stages, int buffers, int consumers, int scales) {
   const int barriers = 8 * (2 * stages + 2 * buffers * consumers + 2);
   const int items = 448 + 20 * consumers;
-  return (barriers + items + 15) / 16 * 16;
+  return (barriers + items + scales + 15) / 16 * 16;
 }
 
 /// The number of buffers: as many as fit, so that a consumer is soon free for the next tile. If
@@ -70,12 +81,13 @@ Staging staging_of(const Tile& tile, const GpuLimits& limits, Elements elements)
   const auto bytes = [&](int buffers) {
     return ring_bytes(tile) + staging.consumers * buffers * subtile_bytes(tile, elements);
   };
-  const auto fits = [&](int buffers) {
-    return bytes(buffers) + static_bytes(tile.stages, buffers, staging.consumers) <=
-           limits.shared_memory_bytes;
-  };
   constexpr int kManySums = 176;  // of a thread of a consumer
   const int sums = parts / staging.of_one_tile() * tile.across() / 2;
+  const int scales = scale_bytes(tile, staging, sums, elements);
+  const auto fits = [&](int buffers) {
+    return bytes(buffers) + static_bytes(tile.stages, buffers, staging.consumers, scales) <=
+           limits.shared_memory_bytes;
+  };
   staging.buffers = most_buffers(staging.subtiles, fewest_buffers(tile), sums >= kManySums, fits);
   staging.shared_bytes = bytes(staging.buffers);
   staging.fits = fits(staging.buffers);

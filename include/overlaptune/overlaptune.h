@@ -59,9 +59,18 @@ enum {
   OVT_ALL_TO_ALL_GEMM = 4
 };
 
-/* Element type of A, B and C; accumulation is fp32. */
+/* Element type of A, B and C; accumulation is fp32. E4M3: A and B have 8 bits, and scales in fp32
+ * that their elements are to be multiplied with: one for each row of A and of B (ROWS), or one for
+ * each matrix, the same on all ranks (TENSOR); C is bf16 or fp16. They need a Hopper GPU. */
 typedef int32_t ovt_dtype;
-enum { OVT_BF16 = 0, OVT_FP16 = 1 };
+enum {
+  OVT_BF16 = 0,
+  OVT_FP16 = 1,
+  OVT_E4M3_ROWS_BF16 = 2,
+  OVT_E4M3_ROWS_FP16 = 3,
+  OVT_E4M3_TENSOR_BF16 = 4,
+  OVT_E4M3_TENSOR_FP16 = 5
+};
 
 /* How the plan is submitted: replay of a captured CUDA graph, or call by call. */
 typedef int32_t ovt_launch;
@@ -104,7 +113,8 @@ typedef struct ovt_platform {
 } ovt_platform;
 
 /* One matrix product and its collective. Row-major: A is m x k, B is n x k, C = A * B^T is m x n;
- * m, n and k are what one rank computes, at most 2^31 - 1, n and k multiples of 8. For
+ * m, n and k are what one rank computes, at most 2^31 - 1, n and k multiples of 8
+ * (with 8-bit operands of 16). For
  * gemm_all_reduce and gemm_reduce_scatter k is already divided among the ranks, for all_gather_gemm
  * n is (each rank brings m / ranks rows of A); gemm_all_to_all sends row block j of C to rank j.
  * all_to_all_gemm sends row block j of A to rank j before the product: row block i of the C of rank

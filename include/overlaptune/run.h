@@ -190,6 +190,14 @@ OVT_API ovt_status ovt_plan_buffers(const ovt_plan* plan, ovt_buffers* buffers);
 OVT_API ovt_status ovt_plan_run(ovt_plan* plan, const void* a, const void* b, void* c,
                                 cudaStream_t stream);
 
+/* The same for a problem whose dtype has scales (ovt_dtype), and only for those: as many as A and B
+ * have rows, or one for each, in fp32 in the GPU's memory, aligned to 16 bytes. A rank's rows of A
+ * have its own scales, also where they are sent to others; one scale of A is the same on all ranks.
+ * A product is multiplied by the scales of its row of A and of its row of B, before C is rounded. */
+OVT_API ovt_status ovt_plan_run_scaled(ovt_plan* plan, const void* a, const float* a_scales,
+                                       const void* b, const float* b_scales, void* c,
+                                       cudaStream_t stream);
+
 /* Destroys a plan. It must not be running any more, and graphs that it was captured into must be
  * destroyed first. NULL is allowed. */
 OVT_API void ovt_plan_destroy(ovt_plan* plan);
@@ -233,6 +241,11 @@ OVT_API ovt_status ovt_family_create(ovt_world* world, const char* recipe, int64
  * serve. */
 OVT_API ovt_status ovt_family_run(ovt_family* family, int64_t rows, const void* a, const void* b,
                                   void* c, cudaStream_t stream);
+
+/* The same, by the rules of ovt_plan_run_scaled. */
+OVT_API ovt_status ovt_family_run_scaled(ovt_family* family, int64_t rows, const void* a,
+                                         const float* a_scales, const void* b,
+                                         const float* b_scales, void* c, cudaStream_t stream);
 
 /* The buffers of a number of rows, by the rules of ovt_plan_buffers. Not collective. */
 OVT_API ovt_status ovt_family_buffers(ovt_family* family, int64_t rows, ovt_buffers* buffers);

@@ -14,6 +14,8 @@ namespace overlaptune::kernels {
       return "Element::bf16";
     case Dtype::fp16:
       return "Element::fp16";
+    case Dtype::e4m3:
+      return "Element::e4m3";
   }
   return {};
 }

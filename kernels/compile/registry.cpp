@@ -1,6 +1,8 @@
 #include "kernels/compile/registry.hpp"
 
 #include <charconv>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "core/config/tiling.hpp"
@@ -36,6 +38,7 @@ std::string architecture_of(int compute_capability) {
 
 std::vector<KernelSource> kernels_of(const std::string& architecture) {
   std::vector<KernelSource> list;
+  std::set<std::string> known;  // elements with other scales have the same kernels
   const int capability = capability_of(architecture);
   if (capability < kLeastCapability) return list;
   const GpuLimits& limits = gpu_limits(capability);
@@ -44,7 +47,7 @@ std::vector<KernelSource> kernels_of(const std::string& architecture) {
       auto source = architecture == "sm_90a"
                         ? hopper_gemm(tile, elements, {.segments = kUsualRegions})
                         : ampere_gemm(tile, limits, elements, kUsualRegions);
-      if (source) list.push_back(std::move(*source));
+      if (source && known.insert(to_string(*source)).second) list.push_back(std::move(*source));
     }
   }
   return list;

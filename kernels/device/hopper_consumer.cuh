@@ -4,6 +4,7 @@
 //
 // Source: PTX ISA 8.x, "Asynchronous warpgroup level matrix instructions" (fragments).
 
+#include "kernels/device/hopper_scales.cuh"
 #include "kernels/device/into_c.cuh"
 #include "kernels/device/ptx/wgmma.cuh"
 #include "strategies/peer_store/at_ranks.cuh"
@@ -76,8 +77,8 @@ __device__ __forceinline__ void write_subtile(const float* sums, u32 subtile,
     const u32 at = subtile + (K::kSwapAb ? subtile_offset<K>(part.row + 16 * pair, part.chunk)
                                          : subtile_offset<K>(part.row, part.chunk + 2 * pair));
     store_matrices<K::kSwapAb>(
-        at, packed<K::kElement>(sum[0], sum[1]), packed<K::kElement>(sum[2], sum[3]),
-        packed<K::kElement>(sum[4], sum[5]), packed<K::kElement>(sum[6], sum[7]));
+        at, packed<K::kResult>(sum[0], sum[1]), packed<K::kResult>(sum[2], sum[3]),
+        packed<K::kResult>(sum[4], sum[5]), packed<K::kResult>(sum[6], sum[7]));
   }
 }
 
@@ -155,29 +156,33 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
       stage = item.steps % K::kStages;
       phase = item.steps / K::kStages & 1;
     }
+    ScalesOfTile<K> scales;
+    scales.before_turn(launch, item, consumer);
     if (K::kPingPong) {
       // The stages of the other consumer's tile are skipped.
       stage = item.steps % K::kStages;
       phase = item.steps / K::kStages & 1;
       wait_for_turn<K>(turns, consumer, number);
     }
+    scales.before_products(launch, item, consumer, stages.full + 8 * stage, phase);
     float sums[K::kParts][K::kAccumulators];
     int last = -1;
     for (int step = begin; step < end; ++step) {
       barrier_wait(stages.full + 8 * stage, phase);
+      if (step == begin) scales.under_products(launch, item, consumer);
       const u32 from = stages.memory + stage * K::kStageBytes;
       const u32 rows = from + (K::kSwapAb ? K::kABytes : 0) + first_row * K::kRowBytes;
       const u64 columns = descriptor(from + (K::kSwapAb ? 0 : K::kABytes));
       begin_wgmma();
 #pragma unroll
-      for (int k = 0; k < K::kBlockK / 16; ++k) {
+      for (int k = 0; k < K::kRowBytes / 32; ++k) {
 #pragma unroll
         for (int part = 0; part < K::kParts; ++part) {
           const u64 down = descriptor(rows + part * 64 * K::kRowBytes);
 #pragma unroll
           for (int i = 0; i < K::kAcross / K::kMultiplied; ++i) {
             // Offsets of a descriptor are in units of 16 bytes.
-            multiply<K::kMultiplied, K::kElement>(
+            multiply<K::kMultiplied, K::kOperand>(
                 sums[part] + i * K::kMultiplied / 2, down + 2 * k,
                 columns + i * (K::kMultiplied * K::kRowBytes / 16) + 2 * k, step + k > begin);
           }
@@ -205,6 +210,7 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
     if (item.what == kTwin) continue;
     if (splits_k<K>(order)) exchange_halves<K>(sums, consumer, stages.memory);
     added_up = true;
+    scales.apply(sums, consumer);
 
     const auto wait_for_buffer = [&](int subtile) {
       const u32 buffer = buffer_of<K>(pass, subtile);

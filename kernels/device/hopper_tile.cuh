@@ -7,8 +7,8 @@
 
 namespace overlaptune::kernels::device {
 
-/// A tile, and how a CTA computes it (`HopperLayout` in kernels/hopper_gemm.hpp). A step of k is
-/// 64, one swizzled row of 128 bytes.
+/// A tile, and how a CTA computes it (`HopperLayout` in kernels/hopper_gemm.hpp). A step of k is one
+/// swizzled row of 128 bytes: 64 elements, or 128 of 8 bits.
 struct HopperTile {
   int block_m;
   int block_n;
@@ -21,7 +21,8 @@ struct HopperTile {
   /// Staging buffers for C, of each consumer: at most its subtiles of a tile; 2 or 4 where they do
   /// not divide those.
   int buffers;
-  Element element;  ///< of A, B and C
+  Element operand;  ///< elements of A and B; those of 8 bits have scales
+  Element result;   ///< elements of C: 16 bits
 };
 
 /// Whether work comes from the queue of waits.cuh, and waits for ranks.
@@ -31,9 +32,16 @@ constexpr bool kIsQueued = Feed::kWaits || Epilogue::kAtRanks;
 template <class Feed, class Epilogue>
 using RunFor = Either<kIsQueued<Feed, Epilogue>, Run, NoRun>;
 
+/// Whether A and B have scales, and the parameter that says where.
+template <HopperTile kTile>
+constexpr bool kIsScaled = kTile.operand == Element::e4m3;
+template <HopperTile kTile>
+using ScalesFor = Either<kIsScaled<kTile>, ScaleParams, NoParams>;
+
 /// A kernel for a tile, a feed (rows.cuh) and an epilogue (into_c.cuh, at_ranks.cuh).
 template <HopperTile kTile, class FeedOfRows, class EpilogueOfTiles>
 struct HopperGemm {
+  using Scales = ScalesFor<kTile>;
   using Feed = FeedOfRows;
   using Epilogue = EpilogueOfTiles;
   static constexpr bool kQueued = kIsQueued<Feed, Epilogue>;
@@ -46,10 +54,12 @@ struct HopperGemm {
   static constexpr int kConsumers = kTile.consumers;
   static constexpr bool kPingPong = kTile.ping_pong;
   static constexpr int kBuffers = kTile.buffers;
-  static constexpr Element kElement = kTile.element;
+  static constexpr Element kOperand = kTile.operand;
+  static constexpr Element kResult = kTile.result;
+  static constexpr bool kScaled = kIsScaled<kTile>;
 
-  static constexpr int kBlockK = 64;
-  static constexpr int kRowBytes = 2 * kBlockK;
+  static constexpr int kRowBytes = 128;
+  static constexpr int kBlockK = kOperand == Element::e4m3 ? kRowBytes : kRowBytes / 2;
   static constexpr int kABytes = kBlockM * kRowBytes;
   static constexpr int kBBytes = kBlockN * kRowBytes;
   static constexpr int kStageBytes = kABytes + kBBytes;
@@ -73,6 +83,11 @@ struct HopperGemm {
   /// Number of columns of subtiles, those of the wgmmas, that the first of two CTAs stores that
   /// share a tile; the second one stores the others.
   static constexpr int kFirstSubtiles = (kSubtiles + 1) / 2;
+
+  /// Whether no registers are left for scales (hopper_scales.cuh; `scale_bytes` in core/config/staging.cpp).
+  static constexpr bool kKeepsScales =
+      kScaled && (kConsumers == 3 ? kAccumulators > 104
+                                  : kParts * kAccumulators >= (kPingPong ? 176 : 192));
 
   // Registers of each thread of the first warpgroup, and of a consumer. Together a CTA cannot have
   // more than it was launched with: 168 for each of 384 threads, 128 for each of 512. Launches that
@@ -101,6 +116,7 @@ struct Launch {
   const typename K::Feed::Params& feed;
   const typename K::Epilogue::Params& epilogue;
   const RunFor<typename K::Feed, typename K::Epilogue>& run;
+  const typename K::Scales& scales;
 };
 
 /// A barrier for each stage when it is full and when it is empty, for each staging buffer when it

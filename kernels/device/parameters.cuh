@@ -15,7 +15,7 @@ struct Order {
   int columns;    ///< tiles across n
   int swizzle;    ///< at most `panels`
   int tiles;      ///< tiles to compute: the first ones
-  int k_steps;    ///< k / 64, rounded up
+  int k_steps;    ///< steps of 128 bytes of k, rounded up
   int early;      ///< tiles before the first CTAs leave; whole clusters
   int leaving;    ///< CTAs that leave then, whole clusters
   int ctas;       ///< CTAs that share a tile: 1, or 2 where each computes no other tile
@@ -36,8 +36,20 @@ struct AmpereOperands {
   int k;     ///< multiplied elements of a row, at least 1; rows may be longer
 };
 
-/// For a feed all of whose rows are there.
+/// For a feed all of whose rows are there, and for operands without scales.
 struct NoParams {};
+
+/// Scales of A, [block][row], and of B, [column of C]. Each is the first one of all that are alike:
+/// `stride` 0, or 1 where every row has its own.
+struct ScaleParams {
+  const float* a;
+  const float* own_a;  ///< of block `own_block`, instead of those in `a`; null: none
+  const float* b;
+  int own_block;
+  int stride;
+  int rows;  ///< of a block
+  int n;
+};
 
 /// A wave group: consecutive tiles, up to tile `end` (exclusive), whose rows of A are there when
 /// `*counter` is at least `value`; and the rows of this rank that a peer's group of the same number

@@ -34,7 +34,7 @@ struct Choice<false, First, Second> {
 template <bool kFirst, class First, class Second>
 using Either = typename Choice<kFirst, First, Second>::Type;
 
-/// Types of the elements of A, B and C.
-enum class Element { bf16, fp16 };
+/// Type of the elements of a matrix. `e4m3`: of A and B only, on Hopper.
+enum class Element { bf16, fp16, e4m3 };
 
 }  // namespace overlaptune::kernels::device

@@ -66,10 +66,16 @@ double misaligned_step(const GpuProfile& gpu, const GemmKernel& kernel, double a
   return rows * static_cast<double>(tile.block_k * bytes) * active / gpu.misaligned_load;
 }
 
-double tensor_rate(const GpuProfile& gpu, const Tile& tile) {
-  const double m = tile.block_m / (tile.block_m + gpu.tensor_half_m);
-  const double n = tile.block_n / (tile.block_n + gpu.tensor_half_n);
-  return gpu.tensor_flops / gpu.sms * m * n;
+/// Multiply-adds of these operands that take the time, and the energy, of one of 16 bits. Rates are
+/// those of the data sheets of Hopper (1,979 and 990 TFLOPS); the energy is assumed.
+double multiplied_at_once(Elements elements) {
+  return 2.0 / static_cast<double>(operand_bytes(elements));
+}
+
+double tensor_rate(const GpuProfile& gpu, const GemmKernel& kernel) {
+  const double m = kernel.tile.block_m / (kernel.tile.block_m + gpu.tensor_half_m);
+  const double n = kernel.tile.block_n / (kernel.tile.block_n + gpu.tensor_half_n);
+  return gpu.tensor_flops * multiplied_at_once(kernel.order.elements) / gpu.sms * m * n;
 }
 
 }  // namespace
@@ -92,7 +98,7 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
   const double missed = traffic / (tiles * ctas * steps);
   const double step_flops = 2.0 * tile.block_m * tile.block_n * tile.block_k;
   const double step = smooth_maximum({
-      step_flops / tensor_rate(gpu, tile),
+      step_flops / tensor_rate(gpu, kernel),
       loaded / gpu.sm_load,
       loaded * active / gpu.l2_load,
       misaligned_step(gpu, kernel, active),
@@ -135,7 +141,8 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
                       (loaded * steps / gpu.l2_load + missed * steps / gpu.memory_load +
                        tile_bytes * written_through / gpu.memory_store);
   times.flops = 2.0 * static_cast<double>(order.block_rows) * order.blocks *
-                static_cast<double>(order.n) * static_cast<double>(kernel.k);
+                static_cast<double>(order.n) * static_cast<double>(kernel.k) /
+                multiplied_at_once(order.elements);
   times.loaded_bytes = loaded * steps * ctas * tiles;
   times.memory_bytes = traffic + c;
   times.loaded_at_once = loaded * steps * active;

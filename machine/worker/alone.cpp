@@ -7,8 +7,8 @@ namespace {
 
 run::GemmOperands gemm_operands(const Problem& problem, const run::Operands& on) {
   const OpTraits& op = traits_of(problem.op);
-  if (op.exchanges_first) return {on.workspace, on.b, on.c};
-  return {on.a, on.b, op.in_place() ? on.c : on.workspace};
+  if (op.exchanges_first) return {on.workspace, on.b, on.c, on.scales};
+  return {on.a, on.b, op.in_place() ? on.c : on.workspace, on.scales};
 }
 
 }  // namespace

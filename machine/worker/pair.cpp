@@ -19,7 +19,8 @@ Expected<Pair> Pair::make(Workbench& bench, const GemmProbe& gemm, const run::Cr
   pair.count_ = element_count(collective);
   const auto room = placed(bench.world, [&](Bump& bump) {
     pair.operands_ = {bump.take(gemm.m * gemm.k * bytes), bump.take(gemm.n * gemm.k * bytes),
-                      bump.take(gemm.m * gemm.n * result_bytes(gemm.elements))};
+                      bump.take(gemm.m * gemm.n * result_bytes(gemm.elements)),
+                      bump.take_scales(gemm.elements, gemm.m, gemm.n)};
     pair.buffers_ = take_buffers(bump, collective);
   });
   if (!room) return error_of(room);
@@ -28,6 +29,7 @@ Expected<Pair> Pair::make(Workbench& bench, const GemmProbe& gemm, const run::Cr
                                  gemm.m * gemm.k, 1));
   OVT_CHECK(kernels::fill_normal(stream, const_cast<void*>(pair.operands_.b), operand,
                                  gemm.n * gemm.k, 2));
+  OVT_CHECK(fill_scales(stream, gemm, pair.operands_.scales));
   const bool gathers = collective.collective == Collective::all_gather;
   const std::int64_t sent = gathers ? pair.count_ / route->ranks : pair.count_;
   OVT_CHECK(cudaMemsetAsync(pair.buffers_.send, 0x01,

@@ -73,7 +73,9 @@ Expected<void> TestProblem::allocate() {
             set = {.a = bump.take(a),
                    .b = bump.take(b),
                    .c = bump.take(c),
-                   .workspace = bump.take(workspace)};
+                   .workspace = bump.take(workspace),
+                   // A has fewer rows than the GEMM where they are gathered.
+                   .scales = bump.take_scales(problem_.elements, problem_.m, problem_.n)};
           }
         },
         static_cast<std::size_t>(operands + sets * reference));
@@ -100,7 +102,21 @@ void TestProblem::fill_inputs() {
                                    run::elements_of_a(problem_), seed_of(set, me, false)));
     OVT_CHECK(kernels::fill_normal(stream, const_cast<void*>(on.b), operand_of(problem_.elements),
                                    run::elements_of_b(problem_), seed_of(set, me, true)));
+    if (!is_scaled(problem_.elements)) continue;
+    OVT_CHECK(kernels::fill_scales(stream, const_cast<float*>(on.scales.a), nullptr,
+                                   scale_count(problem_.elements, problem_.m),
+                                   scale_seed(set, me, false)));
+    OVT_CHECK(kernels::fill_scales(stream, const_cast<float*>(on.scales.b), nullptr,
+                                   scale_count(problem_.elements, problem_.n),
+                                   scale_seed(set, me, true)));
   }
+}
+
+/// The scale of A is that of all ranks where a matrix has one.
+std::uint64_t TestProblem::scale_seed(int set, int rank, bool b) const {
+  const bool shared = !b && scales_of(problem_.elements) == Scales::tensor;
+  constexpr std::uint64_t kApart = 0x5ca1e;  // from the seeds of elements
+  return seed_of(set, shared ? 0 : rank, b) ^ kApart << 40;
 }
 
 void TestProblem::make_references() {
@@ -124,6 +140,12 @@ void TestProblem::accumulate(int set, double* reference) {
       run::device_memory(rows_.size() * static_cast<std::size_t>(problem_.k * bytes_of(operand)));
   const run::DeviceMemory b =
       run::device_memory(static_cast<std::size_t>(run::bytes_of_b(problem_)));
+  const std::int64_t b_scales = scale_count(problem_.elements, problem_.n);
+  const run::DeviceMemory scales =
+      run::device_memory((rows_.size() + static_cast<std::size_t>(problem_.n)) * sizeof(float));
+  auto* const of_b = static_cast<float*>(scales.get());
+  float* const of_a = of_b + problem_.n;
+  const bool of_rows = scales_of(problem_.elements) == Scales::rows;
   int b_of = -1;
   for (const RowSource& source : row_sources(problem_, me, rows_)) {
     const run::DeviceMemory rows = on_device(source.rows);
@@ -135,10 +157,16 @@ void TestProblem::accumulate(int set, double* reference) {
       b_of = source.owner_of_b;
       OVT_CHECK(kernels::fill_normal(stream, b.get(), operand, run::elements_of_b(problem_),
                                      seed_of(set, b_of, true)));
+      OVT_CHECK(kernels::fill_scales(stream, of_b, nullptr, b_scales, scale_seed(set, b_of, true)));
     }
+    const bool has_scales = is_scaled(problem_.elements);
+    OVT_CHECK(kernels::fill_scales(
+        stream, of_a, of_rows ? static_cast<const std::int64_t*>(rows.get()) : nullptr,
+        has_scales ? (of_rows ? count : 1) : 0, scale_seed(set, source.rank, false)));
     OVT_CHECK(kernels::add_products(
         stream, a.get(), b.get(), reference + static_cast<std::int64_t>(source.first) * problem_.n,
-        operand, count, problem_.n, problem_.k));
+        operand, count, problem_.n, problem_.k, has_scales ? of_a : nullptr,
+        has_scales ? of_b : nullptr, of_rows));
     OVT_CHECK(cudaStreamSynchronize(stream));  // before `rows` goes
   }
 }

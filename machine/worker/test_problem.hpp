@@ -45,6 +45,7 @@ class TestProblem {
   void fill_inputs();
   void make_references();
   [[nodiscard]] std::uint64_t seed_of(int set, int rank, bool b) const;
+  [[nodiscard]] std::uint64_t scale_seed(int set, int rank, bool b) const;
   void accumulate(int set, double* reference);
 
   Workbench& bench_;

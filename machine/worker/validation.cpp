@@ -37,6 +37,8 @@ double unit_roundoff(Dtype result) {
       return 1.0 / 512;
     case Dtype::fp16:
       return 1.0 / 2048;
+    case Dtype::e4m3:  // of no result
+      break;
   }
   return 0;
 }

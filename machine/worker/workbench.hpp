@@ -38,6 +38,14 @@ class Bump {
     used_ += (static_cast<std::size_t>(bytes) + kAlign - 1) / kAlign * kAlign;
     return part;
   }
+  /// Scales of a GEMM of so many rows and columns.
+  [[nodiscard]] run::ScaleOperands take_scales(Elements elements, std::int64_t m, std::int64_t n) {
+    if (!is_scaled(elements)) return {};
+    constexpr auto kBytes = static_cast<std::int64_t>(sizeof(float));
+    const void* const a = take(scale_count(elements, m) * kBytes);
+    const void* const b = take(scale_count(elements, n) * kBytes);
+    return {static_cast<const float*>(a), static_cast<const float*>(b)};
+  }
   [[nodiscard]] std::size_t used() const { return used_; }
 
  private:

@@ -23,10 +23,17 @@ class Op(_Named):
 
 
 class Dtype(_Named):
-    """Element type of A, B and C; accumulation is fp32."""
+    """Element type of A, B and C; accumulation is fp32.
+
+    E4M3: A and B have 8 bits and scales in fp32, one for each of their rows or one for each matrix; C has 16 bits.
+    """
 
     BF16 = 0
     FP16 = 1
+    E4M3_ROWS_BF16 = 2
+    E4M3_ROWS_FP16 = 3
+    E4M3_TENSOR_BF16 = 4
+    E4M3_TENSOR_FP16 = 5
 
 
 class Launch(_Named):

@@ -238,7 +238,17 @@ ovt_status ovt_plan_run(ovt_plan* plan, const void* a, const void* b, void* c,
   return guarded([&] {
     (void)present(plan, "plan");
     const Call call(*plan->ranks);
-    run::run_plan(*plan->ranks, *plan->plan, stream, {a, b, c});
+    run::run_plan(*plan->ranks, *plan->plan, stream, {.a = a, .b = b, .c = c});
+  });
+}
+
+ovt_status ovt_plan_run_scaled(ovt_plan* plan, const void* a, const float* a_scales, const void* b,
+                               const float* b_scales, void* c, cudaStream_t stream) {
+  return guarded([&] {
+    (void)present(plan, "plan");
+    const Call call(*plan->ranks);
+    run::run_plan(*plan->ranks, *plan->plan, stream,
+                  {.a = a, .b = b, .c = c, .scales = {a_scales, b_scales}});
   });
 }
 

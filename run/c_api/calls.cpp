@@ -33,12 +33,10 @@ Call::~Call() {
   if (ranks_.world.failure()) ranks_.abandon();
 }
 
-void run_plan(Ranks& ranks, DeployedPlan& plan, cudaStream_t stream, const Given& operands) {
+void run_plan(Ranks& ranks, DeployedPlan& plan, cudaStream_t stream, const Operands& operands) {
   plan.find_memory();
-  if (std::string mistake = plan.mistake_in(operands.a, operands.b, operands.c); !mistake.empty()) {
-    refuse(std::move(mistake));
-  }
-  const auto enqueue = [&] { plan.enqueue(stream, operands.a, operands.b, operands.c); };
+  if (std::string mistake = plan.mistake_in(operands); !mistake.empty()) refuse(std::move(mistake));
+  const auto enqueue = [&] { plan.enqueue(stream, operands); };
   const bool is_captured = ranks.graphs.note(stream);
   const DeviceRuns::Next next(DeviceRuns::of(ranks.device), stream);
   if (is_captured) return enqueue();

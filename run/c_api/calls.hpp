@@ -45,16 +45,10 @@ class Call {
   OnDevice current_;
 };
 
-/// The operands of a caller.
-struct Given {
-  const void* a;
-  const void* b;
-  void* c;
-};
-
-/// Enqueues a plan after the run before it, on whatever stream and of whatever world that was; in a
-/// capture, after the run before it of that capture. Throws `c::Refusal` for operands that it
+/// Enqueues a plan on a caller's a, b, c and scales, after the run before it, on whatever stream and
+/// of whatever world that was; in a capture, after the run before it of that capture. Throws `c::Refusal` for operands that it
 /// cannot have.
-void run_plan(Ranks& ranks, DeployedPlan& plan, cudaStream_t stream, const Given& operands);
+void run_plan(Ranks& ranks, DeployedPlan& plan, cudaStream_t stream,
+              const Operands& operands);
 
 }  // namespace overlaptune::run

@@ -112,7 +112,18 @@ ovt_status ovt_family_run(ovt_family* family, std::int64_t rows, const void* a, 
   return guarded([&] {
     (void)present(family, "family");
     const Call call(*family->ranks);
-    run::run_plan(*family->ranks, family->family->plan(rows), stream, {a, b, c});
+    run::run_plan(*family->ranks, family->family->plan(rows), stream, {.a = a, .b = b, .c = c});
+  });
+}
+
+ovt_status ovt_family_run_scaled(ovt_family* family, std::int64_t rows, const void* a,
+                                 const float* a_scales, const void* b, const float* b_scales,
+                                 void* c, cudaStream_t stream) {
+  return guarded([&] {
+    (void)present(family, "family");
+    const Call call(*family->ranks);
+    run::run_plan(*family->ranks, family->family->plan(rows), stream,
+                  {.a = a, .b = b, .c = c, .scales = {a_scales, b_scales}});
   });
 }
 

@@ -21,6 +21,8 @@ ncclDataType_t type_of(Dtype dtype) {
       return ncclBfloat16;
     case Dtype::fp16:
       return ncclFloat16;
+    case Dtype::e4m3:
+      return ncclUint8;  // it is moved, never added
   }
   return ncclNumTypes;
 }
@@ -93,6 +95,9 @@ Expected<void> make_ready(World& world, const CommKey& route) {
 
 void enqueue(cudaStream_t stream, World& world, const CommKey& route, Collective collective,
              Dtype dtype, const void* send, void* receive, std::int64_t count) {
+  if (dtype == Dtype::e4m3) {  // it is only moved: as pairs
+    return enqueue(stream, world, route, collective, Dtype::bf16, send, receive, count / 2);
+  }
   if (route.copies) {
     return enqueue_copies(stream, world, route, collective, send, receive, count * bytes_of(dtype));
   }

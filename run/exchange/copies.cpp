@@ -72,6 +72,12 @@ void Copies::push(int peer, int piece, void* to, const void* from, std::int64_t 
   on_copies_.enqueue(lane);
 }
 
+void Copies::copy_ahead(int peer, void* to, const void* from, std::int64_t bytes) {
+  const cudaStream_t lane = world_.copy_lanes().copies.get();
+  on_copies_.enqueue(lane);
+  copy(lane, there(peer, to), from, bytes);
+}
+
 void Copies::finish_pushes() {
   on_copies_.enqueue(world_.copy_lanes().copies.get());
   fork_.join();

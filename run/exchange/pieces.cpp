@@ -8,10 +8,28 @@
 
 namespace overlaptune::run {
 
+namespace {
+
+/// Whether rows of A and their scales come from other ranks.
+bool scales_travel(const Problem& problem) {
+  return scales_of(problem.elements) == Scales::rows && traits_of(problem.op).exchanges_first;
+}
+
+/// The route of these scales: that of the rows, unless it reads what is sent from the world's
+/// memory.
+CommKey route_of_scales(const Problem& problem, const CommKey& rows) {
+  const Collective collective = traits_of(problem.op).collective;
+  if (collective == Collective::all_gather) return rows;
+  return route(collective, problem.ranks, kNcclsChoice, Transport::ring);
+}
+
+}  // namespace
+
 Pieces::Pieces(const Request& request, const CommKey& route, int gemm_sms)
     : engine_(request.engine),
       problem_(request.work.problem()),
       route_(route),
+      scales_route_(route_of_scales(problem_, route)),
       gemm_sms_(gemm_sms),
       mutant_(request.mutant),
       blocks_(row_blocks(problem_)),
@@ -29,6 +47,9 @@ Expected<Pieces> Pieces::make(const Request& request, int gemm_sms) {
                             transport_of(work.config()));
   if (auto made = ready(request, way); !made) return error_of(made);
   Pieces pieces(request, way, gemm_sms);
+  if (scales_travel(work.problem())) {
+    if (auto made = ready(request, pieces.scales_route_); !made) return error_of(made);
+  }
   if (auto chosen = pieces.choose(request); !chosen) return error_of(chosen);
   return pieces;
 }
@@ -37,6 +58,18 @@ Expected<Pieces> Pieces::make(const Request& request, int gemm_sms) {
 std::byte* Pieces::staged(const Piece& piece, const Operands& operands) const {
   return at(operands.workspace, piece.first * blocks_ * exchanged_columns(problem_),
             exchanged_dtype(problem_));
+}
+
+float* Pieces::staged_scales(const Piece& piece, const Operands& operands) const {
+  std::byte* const behind =
+      at(operands.workspace, problem_.m * exchanged_columns(problem_), exchanged_dtype(problem_));
+  return reinterpret_cast<float*>(behind) + piece.first * blocks_;
+}
+
+ScaleOperands Pieces::scales(const Piece& piece, const Operands& operands) const {
+  if (scales_of(problem_.elements) != Scales::rows) return operands.scales;
+  return {exchanges_first() ? staged_scales(piece, operands) : operands.scales.a + piece.first,
+          operands.scales.b};
 }
 
 GemmShape Pieces::shape(const Piece& piece) const {
@@ -62,12 +95,14 @@ GemmShape Pieces::shape(const Piece& piece) const {
 GemmOperands Pieces::gemm_operands(const Piece& piece, const Operands& operands) const {
   const Dtype result = result_of(problem_.elements);
   if (exchanges_first()) {
-    return {staged(piece, operands), operands.b, at(operands.c, piece.first * problem_.n, result)};
+    return {staged(piece, operands), operands.b, at(operands.c, piece.first * problem_.n, result),
+            scales(piece, operands)};
   }
   const void* a = at(operands.a, piece.first * problem_.k, operand_of(problem_.elements));
   return {a, operands.b,
           traits_of(problem_.op).in_place() ? at(operands.c, piece.first * problem_.n, result)
-                                            : staged(piece, operands)};
+                                            : staged(piece, operands),
+          scales(piece, operands)};
 }
 
 Expected<void> Pieces::choose(const Request& request) {
@@ -92,9 +127,26 @@ void Pieces::enqueue_gemm(cudaStream_t stream, std::size_t piece, const Operands
                           gemm_operands(pieces_[piece], operands));
 }
 
+/// The scales of a piece's rows, four bytes each, as pairs of 16 bits.
+void Pieces::enqueue_scales(cudaStream_t stream, const Piece& piece,
+                            const Operands& operands) const {
+  World& world = engine_.world;
+  const float* const send = operands.scales.a + piece.first;
+  float* const receive = staged_scales(piece, operands);
+  const std::int64_t part = 2 * piece.rows;
+  if (traits_of(problem_.op).collective == Collective::all_gather) {
+    return enqueue(stream, world, scales_route_, Collective::all_gather, Dtype::bf16, send, receive,
+                   part * blocks_);
+  }
+  enqueue_all_to_all(
+      stream, world, scales_route_, Dtype::bf16, send, receive,
+      {.count = part, .send_stride = 2 * block_rows_, .receive_stride = part});
+}
+
 void Pieces::enqueue_exchange(cudaStream_t stream, std::size_t piece,
                               const Operands& operands) const {
   const Piece& rows = pieces_[piece];
+  if (scales_travel(problem_)) enqueue_scales(stream, rows, operands);
   const OpTraits& op = traits_of(problem_.op);
   World& world = engine_.world;
   const Dtype moved = exchanged_dtype(problem_);
@@ -120,7 +172,10 @@ void Pieces::enqueue_exchange(cudaStream_t stream, std::size_t piece,
 }
 
 std::int64_t bytes_of_pieces(const Problem& problem) {
-  return traits_of(problem.op).in_place() ? 0 : collective_bytes(problem).count;
+  if (traits_of(problem.op).in_place()) return 0;
+  const std::int64_t scales =
+      scales_travel(problem) ? problem.m * static_cast<std::int64_t>(sizeof(float)) : 0;
+  return collective_bytes(problem).count + scales;
 }
 
 }  // namespace overlaptune::run

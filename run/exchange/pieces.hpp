@@ -33,10 +33,14 @@ class Pieces {
   [[nodiscard]] GemmShape shape(const Piece& piece) const;
   [[nodiscard]] GemmOperands gemm_operands(const Piece& piece, const Operands& operands) const;
   [[nodiscard]] std::byte* staged(const Piece& piece, const Operands& operands) const;
+  [[nodiscard]] float* staged_scales(const Piece& piece, const Operands& operands) const;
+  [[nodiscard]] ScaleOperands scales(const Piece& piece, const Operands& operands) const;
+  void enqueue_scales(cudaStream_t stream, const Piece& piece, const Operands& operands) const;
 
   Engine engine_;
   Problem problem_;
   CommKey route_;
+  CommKey scales_route_;
   int gemm_sms_;
   Mutant mutant_;
   int blocks_;
@@ -46,7 +50,7 @@ class Pieces {
 };
 
 /// Bytes of workspace of a plan made of pieces. They are staged where the op does not work in
-/// place.
+/// place; behind them, scales of rows that are exchanged.
 [[nodiscard]] std::int64_t bytes_of_pieces(const Problem& problem);
 
 }  // namespace overlaptune::run

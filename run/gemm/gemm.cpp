@@ -57,6 +57,8 @@ cudaDataType type_of(Dtype dtype) {
       return CUDA_R_16BF;
     case Dtype::fp16:
       return CUDA_R_16F;
+    case Dtype::e4m3:
+      return CUDA_R_8F_E4M3;
   }
   return {};
 }
@@ -101,6 +103,14 @@ Layout layout(cudaDataType type, std::int64_t rows, std::int64_t columns, std::i
   return result;
 }
 
+/// The library scales the rows of one matrix alone: each of a batch is a GEMM of its own.
+GemmShape without_batch(GemmShape shape) {
+  if (!is_scaled(shape.elements)) return shape;
+  shape.batch = 1;
+  shape.stride_a = shape.stride_c = 0;
+  return shape;
+}
+
 }  // namespace
 
 std::uint32_t common_alignment(const GemmShape& shape, std::span<const GemmOperands> operands) {
@@ -123,6 +133,14 @@ struct GemmLibrary::Descriptors {
   Layout a{};  // the library's second operand
   Layout b{};
   Layout c{};
+
+  void set_scales(const float* of_a, const float* of_b) const {
+    const auto set = [&](cublasLtMatmulDescAttributes_t which, const float* scales) {
+      OVT_CHECK(cublasLtMatmulDescSetAttribute(operation.get(), which, &scales, sizeof scales));
+    };
+    set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, of_b);  // the library's first operand is B
+    set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, of_a);
+  }
 };
 
 GemmLibrary::GemmLibrary(World& world) : world_(&world), workspace_(device_memory(kWorkspace)) {
@@ -151,6 +169,21 @@ const GemmLibrary::Descriptors& GemmLibrary::descriptors(const GemmShape& shape)
   const cublasOperation_t transposed = CUBLAS_OP_T;
   OVT_CHECK(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
                                            sizeof transposed));
+  if (is_scaled(shape.elements)) {
+    // The sums that tensor cores keep are enough, as for other programs ("fast accumulation").
+    const std::int8_t fast = 1;
+    OVT_CHECK(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast,
+                                             sizeof fast));
+    const cublasLtMatmulMatrixScale_t mode = scales_of(shape.elements) == Scales::rows
+                                                 ? CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F
+                                                 : CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F;
+    for (const auto which : {CUBLASLT_MATMUL_DESC_A_SCALE_MODE, CUBLASLT_MATMUL_DESC_B_SCALE_MODE}) {
+      OVT_CHECK(cublasLtMatmulDescSetAttribute(operation, which, &mode, sizeof mode));
+    }
+    // Proposals depend on there being scales, not on where they are.
+    made->set_scales(static_cast<const float*>(workspace_.get()),
+                     static_cast<const float*>(workspace_.get()));
+  }
   if (shape.sms > 0) {
     const std::int32_t sms = shape.sms;
     OVT_CHECK(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, &sms,
@@ -168,12 +201,34 @@ const GemmLibrary::Descriptors& GemmLibrary::descriptors(const GemmShape& shape)
 cublasStatus_t GemmLibrary::multiply(cudaStream_t stream, const GemmShape& shape,
                                      const cublasLtMatmulAlgo_t& algorithm,
                                      const GemmOperands& operands) const {
+  if (is_scaled(shape.elements) && shape.batch > 1) {
+    return multiply_each(stream, shape, algorithm, operands);
+  }
   const Descriptors& with = descriptors(shape);
+  if (is_scaled(shape.elements)) with.set_scales(operands.scales.a, operands.scales.b);
   const float one = 1;
   const float zero = 0;
   return cublasLtMatmul(handle_.get(), with.operation.get(), &one, operands.b, with.b.get(),
                         operands.a, with.a.get(), &zero, operands.c, with.c.get(), operands.c,
                         with.c.get(), &algorithm, workspace_.get(), kWorkspace, stream);
+}
+
+cublasStatus_t GemmLibrary::multiply_each(cudaStream_t stream, const GemmShape& batch,
+                                          const cublasLtMatmulAlgo_t& algorithm,
+                                          const GemmOperands& operands) const {
+  const GemmShape one = without_batch(batch);
+  const std::int64_t rows = scales_of(one.elements) == Scales::rows ? batch.stride_a / batch.k : 0;
+  for (int i = 0; i < batch.batch; ++i) {
+    const auto* a = static_cast<const std::byte*>(operands.a);
+    auto* c = static_cast<std::byte*>(operands.c);
+    const GemmOperands own{.a = a + i * batch.stride_a * operand_bytes(one.elements),
+                           .b = operands.b,
+                           .c = c + i * batch.stride_c * result_bytes(one.elements),
+                           .scales = {operands.scales.a + i * rows, operands.scales.b}};
+    const cublasStatus_t status = multiply(stream, one, algorithm, own);
+    if (status != CUBLAS_STATUS_SUCCESS) return status;
+  }
+  return CUBLAS_STATUS_SUCCESS;
 }
 
 void GemmLibrary::enqueue(cudaStream_t stream, const GemmShape& shape, const GemmChoice& choice,
@@ -227,7 +282,7 @@ std::vector<double> GemmLibrary::times(const GemmShape& shape,
 /// The algorithms that the library's heuristics propose, the same on every rank.
 std::vector<cublasLtMatmulAlgo_t> GemmLibrary::proposals(const GemmShape& shape,
                                                          std::uint32_t alignment) const {
-  const Descriptors& with = descriptors(shape);
+  const Descriptors& with = descriptors(without_batch(shape));
   cublasLtMatmulPreference_t made = nullptr;
   OVT_CHECK(cublasLtMatmulPreferenceCreate(&made));
   const Handle<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy> preference(made);
@@ -307,7 +362,7 @@ Expected<GemmChoice> GemmLibrary::choose(const GemmShape& shape,
 
 /// Whether the library can run the algorithm on this shape in the workspace. It launches nothing.
 bool GemmLibrary::allows(const GemmShape& shape, const cublasLtMatmulAlgo_t& algorithm) const {
-  const Descriptors& with = descriptors(shape);
+  const Descriptors& with = descriptors(without_batch(shape));
   cublasLtMatmulHeuristicResult_t result{};
   const cublasStatus_t status =
       cublasLtMatmulAlgoCheck(handle_.get(), with.operation.get(), with.b.get(), with.a.get(),

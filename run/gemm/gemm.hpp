@@ -7,6 +7,7 @@
 
 #include "core/config/config.hpp"
 #include "core/problem.hpp"
+#include "run/plan.hpp"
 #include "run/world.hpp"
 
 namespace overlaptune::run {
@@ -33,6 +34,7 @@ struct GemmOperands {
   const void* a = nullptr;
   const void* b = nullptr;
   void* c = nullptr;
+  ScaleOperands scales{};  ///< of a batch: those of its first A, `stride_a` / k apart
 };
 
 /// Least alignment of operands, in bytes.
@@ -84,6 +86,9 @@ class GemmLibrary {
   [[nodiscard]] cublasStatus_t multiply(cudaStream_t stream, const GemmShape& shape,
                                         const cublasLtMatmulAlgo_t& algorithm,
                                         const GemmOperands& operands) const;
+  [[nodiscard]] cublasStatus_t multiply_each(cudaStream_t stream, const GemmShape& batch,
+                                             const cublasLtMatmulAlgo_t& algorithm,
+                                             const GemmOperands& operands) const;
   [[nodiscard]] std::vector<cublasLtMatmulAlgo_t> proposals(const GemmShape& shape,
                                                             std::uint32_t alignment) const;
   [[nodiscard]] Expected<cublasLtMatmulAlgo_t> unmeasured(const GemmShape& shape,

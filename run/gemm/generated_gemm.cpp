@@ -8,6 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/capabilities.hpp"
+#include "core/gpu.hpp"
 #include "kernels/compile/registry.hpp"
 #include "kernels/compile/tiled_source.hpp"
 #include "kernels/compile/workshop.hpp"
@@ -63,14 +64,14 @@ void check_room(const GeneratedOperands& operands, const LaunchRoom& room) {
 
 kernels::device::Order order_of(const TileOrder& order, int blocks, std::int64_t tiles,
                                 std::int64_t k, const Turns& turns, std::uint32_t* counters) {
-  constexpr std::int64_t kBlockK = 64;
+  const std::int64_t step = block_k_of(order.elements);
   const auto panels = static_cast<int>(order.panels_per_block());
   return {.panels = panels,
           .blocks = blocks,
           .columns = static_cast<int>(order.columns()),
           .swizzle = std::min(order.swizzle, panels),
           .tiles = static_cast<int>(tiles),
-          .k_steps = static_cast<int>((k + kBlockK - 1) / kBlockK),
+          .k_steps = static_cast<int>((k + step - 1) / step),
           .early = turns.early,
           .leaving = turns.leaving,
           .ctas = 1,
@@ -93,15 +94,13 @@ GeneratedGemm::GeneratedGemm(std::unique_ptr<GeneratedKernel> kernel, const kern
 }
 
 void GeneratedGemm::enqueue(cudaStream_t stream, const GeneratedLaunch& launch,
-                            kernels::Before before, cudaEvent_t begun) const {
-  const bool tells_begin = begun != nullptr && starts_early_ && launch.blocks > 0;
-  if (begun != nullptr && !tells_begin) OVT_CHECK(cudaEventRecord(begun, stream));
+                            kernels::Before before) const {
   if (launch.blocks == 0) return;
   std::vector<void*> parameters;
   for (const auto& parameter : launch.parameters) {
     parameters.push_back(const_cast<std::byte*>(parameter.data()));
   }
-  std::array<cudaLaunchAttribute, 3> attributes{};
+  std::array<cudaLaunchAttribute, 2> attributes{};
   unsigned count = 0;
   if (launch.cluster > 1) {
     attributes[count].id = cudaLaunchAttributeClusterDimension;
@@ -110,10 +109,6 @@ void GeneratedGemm::enqueue(cudaStream_t stream, const GeneratedLaunch& launch,
   if (before == kernels::Before::gate && starts_early_) {
     attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attributes[count++].val.programmaticStreamSerializationAllowed = 1;
-  }
-  if (tells_begin) {
-    attributes[count].id = cudaLaunchAttributeLaunchCompletionEvent;
-    attributes[count++].val.launchCompletionEvent = {.event = begun, .flags = 0};
   }
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(launch.blocks);

@@ -29,10 +29,9 @@ class GeneratedGemm {
     return kernel_->prepare(order, crew, operands, counters);
   }
 
-  /// Enqueues the launch: no allocation on the GPU, no synchronization. `begun`: an event that is
-  /// recorded when all CTAs of the launch have begun; before Hopper, when the launch may begin.
+  /// Enqueues the launch: no allocation on the GPU, no synchronization.
   void enqueue(cudaStream_t stream, const GeneratedLaunch& launch,
-               kernels::Before before = kernels::Before::work, cudaEvent_t begun = nullptr) const;
+               kernels::Before before = kernels::Before::work) const;
 
  private:
   friend class GeneratedGemms;

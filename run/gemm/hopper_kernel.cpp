@@ -57,6 +57,8 @@ CUtensorMapDataType type_of(Dtype dtype) {
       return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
     case Dtype::fp16:
       return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+    case Dtype::e4m3:
+      return CU_TENSOR_MAP_DATA_TYPE_UINT8;
   }
   return {};
 }
@@ -93,6 +95,17 @@ device::TensorMap tensor_map(const Matrix& matrix, int columns, int rows, Dtype 
                               static_cast<int>(code), matrix.blocks, matrix.rows, matrix.columns));
   }
   return std::bit_cast<device::TensorMap>(map);
+}
+
+device::ScaleParams scales_parameter(const TileOrder& order, const GeneratedOperands& operands,
+                                     Elements elements) {
+  return {.a = operands.scales.a,
+          .own_a = operands.rows ? operands.rows->own_scales : nullptr,
+          .b = operands.scales.b,
+          .own_block = operands.rows ? operands.rows->own_block : 0,
+          .stride = scales_of(elements) == Scales::rows ? 1 : 0,
+          .rows = static_cast<int>(order.block_rows),
+          .n = static_cast<int>(order.n)};
 }
 
 class HopperKernel : public GeneratedKernel {
@@ -166,7 +179,10 @@ class HopperKernel : public GeneratedKernel {
                                                  room_, map_of_c(operands.stores->sums, order))
                                            : into_c(order, operands),
                            queued_launch ? parameter(run_of(operands, items, clusters))
-                                         : parameter(device::NoRun{})},
+                                         : parameter(device::NoRun{}),
+                           scales_of(elements_) == Scales::none
+                               ? parameter(device::NoParams{})
+                               : parameter(scales_parameter(order, operands, elements_))},
             .blocks = turns.blocks,
             .cluster = static_cast<unsigned>(ctas)};
   }

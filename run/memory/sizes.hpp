@@ -16,6 +16,9 @@ namespace overlaptune::run {
 [[nodiscard]] std::int64_t bytes_of_a(const Problem& problem);
 [[nodiscard]] std::int64_t bytes_of_b(const Problem& problem);
 [[nodiscard]] std::int64_t bytes_of_c(const Problem& problem);
+/// Those of the scales; 0 where there are none.
+[[nodiscard]] std::int64_t bytes_of_a_scales(const Problem& problem);
+[[nodiscard]] std::int64_t bytes_of_b_scales(const Problem& problem);
 
 [[nodiscard]] std::int64_t workspace_bytes(const Work& work);
 /// Bytes of workspace that are enough for any config of the problem.

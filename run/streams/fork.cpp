@@ -4,9 +4,9 @@
 
 namespace overlaptune::run {
 
-Fork::Fork(cudaStream_t stream, cudaEvent_t forked, std::initializer_list<Side> sides, At at)
+Fork::Fork(cudaStream_t stream, cudaEvent_t forked, std::initializer_list<Side> sides)
     : stream_(stream) {
-  if (at == At::now) OVT_CHECK(cudaEventRecord(forked, stream));
+  OVT_CHECK(cudaEventRecord(forked, stream));
   try {
     for (const Side& side : sides) {
       OVT_CHECK(cudaStreamWaitEvent(side.stream, forked, 0));

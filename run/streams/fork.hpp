@@ -20,12 +20,9 @@ class Fork {
     cudaEvent_t end = nullptr;  ///< for the join
   };
   static constexpr std::size_t kMostSides = 2;
-  /// Where the sides begin: behind the work that the caller's stream holds, or behind what `forked`
-  /// was recorded at.
-  enum class At { now, event };
 
   /// `forked`: an event for the fork. Throws `Failure`.
-  Fork(cudaStream_t stream, cudaEvent_t forked, std::initializer_list<Side> sides, At at = At::now);
+  Fork(cudaStream_t stream, cudaEvent_t forked, std::initializer_list<Side> sides);
   ~Fork();
   Fork(const Fork&) = delete;
   Fork& operator=(const Fork&) = delete;
@@ -51,11 +48,6 @@ class SideStream {
   [[nodiscard]] Fork fork(cudaStream_t from) const {
     return Fork(from, forked_.get(), {{stream_.get(), end_.get()}});
   }
-  /// A fork behind what `event` was recorded at.
-  [[nodiscard]] Fork fork_at_event(cudaStream_t from) const {
-    return Fork(from, forked_.get(), {{stream_.get(), end_.get()}}, Fork::At::event);
-  }
-  [[nodiscard]] cudaEvent_t event() const { return forked_.get(); }
 
  private:
   Stream stream_ = make_stream(Priority::high);

@@ -253,7 +253,7 @@ __device__ __forceinline__ void add_fragments(float* sums, u32 subtile, int thre
     read_words(subtile + fragment_offset(pair, thread), part);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      add_packed<K::kElement>(sums[8 * pair + 2 * i], sums[8 * pair + 2 * i + 1], part[i]);
+      add_packed<K::kResult>(sums[8 * pair + 2 * i], sums[8 * pair + 2 * i + 1], part[i]);
     }
   }
 }
@@ -263,9 +263,9 @@ __device__ __forceinline__ void write_fragments(const float* sums, u32 subtile, 
 #pragma unroll
   for (int pair = 0; pair < K::kSubtile / 16; ++pair) {
     const float* sum = sums + 8 * pair;
-    store_words(subtile + fragment_offset(pair, thread), packed<K::kElement>(sum[0], sum[1]),
-                packed<K::kElement>(sum[2], sum[3]), packed<K::kElement>(sum[4], sum[5]),
-                packed<K::kElement>(sum[6], sum[7]));
+    store_words(subtile + fragment_offset(pair, thread), packed<K::kResult>(sum[0], sum[1]),
+                packed<K::kResult>(sum[2], sum[3]), packed<K::kResult>(sum[4], sum[5]),
+                packed<K::kResult>(sum[6], sum[7]));
   }
 }
 

@@ -54,6 +54,7 @@ class PeerStorePlan : public Plan {
         .a = operands.a,
         .b = operands.b,
         .k = problem_.k,
+        .scales = operands.scales,
         .stores = stores(operands),
         .barrier = world_.barrier(route_),
         .has_barrier = exclusive_,

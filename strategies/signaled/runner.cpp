@@ -18,7 +18,6 @@ class SignaledPlan : public Plan {
         crew_(crew_of(request)),
         mutant_(request.mutant),
         takes_part_(request.engine.world.rank() < problem_.ranks),
-        waits_by_kernel_(request.work.config_as<Signaled>().wait == Wait::kernel),
         exchange_(std::move(exchange)),
         cuts_(request.work.tiled().cuts),
         signals_(signals_of(cuts_)),
@@ -28,11 +27,11 @@ class SignaledPlan : public Plan {
   void enqueue(cudaStream_t stream, const Operands& operands) override {
     const kernels::Before before = exchange_->begin(stream);
     if (!takes_part_) return gemm_.enqueue(stream, launches_[operands], before);
-    const GeneratedLaunch& launch = launches_[operands];
-    // The GEMM is enqueued before any wait for it.
-    if (waits_by_kernel_) gemm_.enqueue(stream, launch, before, comm_->event());
-    Fork beside = waits_by_kernel_ ? comm_->fork_at_event(stream) : comm_->fork(stream);
-    if (!waits_by_kernel_) gemm_.enqueue(stream, launch, before);
+    // The fork comes before the GEMM, the GEMM before any wait for it. (A fork at an event of the
+    // GEMM's begin would keep waits from its SMs. But where a kernel of cuBLAS came before in the
+    // same CUDA graph, that event came with the GEMM's end: docs/results/kernels.md, "Begins".)
+    Fork beside = comm_->fork(stream);
+    gemm_.enqueue(stream, launches_[operands], before);
     exchange_->enqueue(comm_->get(), operands, signals_);
     beside.join();
   }
@@ -83,6 +82,7 @@ class SignaledPlan : public Plan {
         .a = operands.a,
         .b = operands.b,
         .k = problem_.k,
+        .scales = operands.scales,
         .segments = exchange_->segments(operands),
         .left_out_k = mutant_ == Mutant::skipped_k_step && problem_.k > 64 ? 64 : 0,
         .left_out_tiles = left_out_tiles()};
@@ -95,10 +95,6 @@ class SignaledPlan : public Plan {
   Crew crew_;
   Mutant mutant_;
   bool takes_part_;
-  /// The first kernel beside the GEMM only waits. If it begins first, the CTAs of the GEMM lie on
-  /// other SMs, one by one, and launches took up to 1.5 times as long: tiles next to each other
-  /// share operands, and so do SMs of a pair (docs/results/kernels.md, "Homes").
-  bool waits_by_kernel_;
   std::unique_ptr<GroupExchange> exchange_;
   std::vector<Cut> cuts_;
   std::vector<std::optional<Signal>> signals_;

@@ -28,6 +28,15 @@ class RowsOfPeers : public RowExchange {
         leaves_out_(request.mutant == Mutant::missing_signal) {}
 
  protected:
+  [[nodiscard]] bool gathers_scales() const { return gathered_scales_bytes(problem_) > 0; }
+  [[nodiscard]] float* scales(const Operands& operands) const {
+    return reinterpret_cast<float*>(at(operands.workspace, problem_.m * problem_.k,
+                                       operand_of(problem_.elements)));
+  }
+  void describe_scales(const Operands& operands, GeneratedOperands& gemm) const {
+    if (gathers_scales()) gemm.scales.a = scales(operands);
+  }
+
   World& world_;
   CommKey route_;
   Problem problem_;
@@ -43,8 +52,9 @@ class CopiedRows : public RowsOfPeers {
   CopiedRows(const Request& request, const CommKey& route)
       : RowsOfPeers(request, route), block_rows_(request.work.tiled().order.block_rows) {}
 
-  void describe(const Operands& /*operands*/, GeneratedOperands& gemm) const override {
+  void describe(const Operands& operands, GeneratedOperands& gemm) const override {
     gemm.barrier = world_.barrier(route_);
+    describe_scales(operands, gemm);
     for (std::size_t group = 1; group < groups_.size(); ++group) {
       gemm.rows->arrivals[group].counter = flag(group);
     }
@@ -59,6 +69,7 @@ class CopiedRows : public RowsOfPeers {
     for (std::size_t group = 1; group + (leaves_out_ ? 1 : 0) < groups_.size(); ++group) {
       const ArrivingRows& rows = groups_[group];
       const std::int64_t first_row = rank * block_rows_ + rows.first_row;
+      if (rows.block != groups_[group - 1].block) copy_scales(operands, rows.block);
       copies_->push((rank + rows.block) % problem_.ranks, static_cast<int>(group),
                     at(operands.workspace, first_row * problem_.k, operand),
                     at(operands.a, rows.first_row * problem_.k, operand),
@@ -79,6 +90,15 @@ class CopiedRows : public RowsOfPeers {
   }
 
  private:
+  /// The scales of all rows travel before the first of these, whose flag tells of both.
+  void copy_scales(const Operands& operands, int to_block) {
+    if (!gathers_scales()) return;
+    const int rank = world_.rank();
+    copies_->copy_ahead((rank + to_block) % problem_.ranks, scales(operands) + rank * block_rows_,
+                        operands.scales.a,
+                        block_rows_ * static_cast<std::int64_t>(sizeof(float)));
+  }
+
   /// The group's rows come from the rank that is `block` ranks before this one.
   [[nodiscard]] std::uint32_t* flag(std::size_t group) const {
     const int source = (world_.rank() + problem_.ranks - groups_[group].block) % problem_.ranks;
@@ -96,7 +116,8 @@ class PushedByGemm : public RowsOfPeers {
 
   void describe(const Operands& operands, GeneratedOperands& gemm) const override {
     gemm.barrier = world_.barrier(route_);
-    gemm.has_barrier = exclusive_;
+    gemm.has_barrier = exclusive_ && !gathers_scales();
+    describe_scales(operands, gemm);
     GeneratedRows& rows = *gemm.rows;
     const auto rank = static_cast<std::size_t>(world_.rank());
     for (std::size_t group = 1; group < groups_.size(); ++group) {
@@ -110,13 +131,23 @@ class PushedByGemm : public RowsOfPeers {
     }
   }
 
-  kernels::Before begin(cudaStream_t stream, const Operands& /*operands*/) override {
+  kernels::Before begin(cudaStream_t stream, const Operands& operands) override {
+    if (gathers_scales()) {  // behind a gate of its own
+      enqueue(stream, world_, route_, Collective::all_gather, Dtype::bf16, operands.scales.a,
+              scales(operands), 2 * problem_.m);
+      return kernels::Before::work;
+    }
     if (exclusive_) return kernels::Before::work;
     return enqueue_gate(stream, world_, route_, kernels::Counters::reset);
   }
 };
 
 }  // namespace
+
+std::int64_t gathered_scales_bytes(const Problem& problem) {
+  const bool each = scales_of(problem.elements) == Scales::rows;
+  return each ? problem.m * static_cast<std::int64_t>(sizeof(float)) : 0;
+}
 
 Expected<std::unique_ptr<RowExchange>> make_row_exchange(const Request& request) {
   const auto& config = request.work.config_as<Waiting>();

@@ -35,6 +35,10 @@ class RowExchange {
   RowExchange() = default;
 };
 
+/// Bytes of the scales of all rows, which are gathered behind A; 0 where rows have none of their
+/// own.
+[[nodiscard]] std::int64_t gathered_scales_bytes(const Problem& problem);
+
 /// Collective: makes the communicator. Error: as `make_ready`.
 [[nodiscard]] Expected<std::unique_ptr<RowExchange>> make_row_exchange(const Request& request);
 

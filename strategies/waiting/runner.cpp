@@ -54,12 +54,14 @@ class WaitingPlan : public Plan {
 
   [[nodiscard]] GeneratedLaunch prepared(const Operands& operands) const {
     GeneratedRows rows{.own = operands.a, .own_block = rank_ % problem_.ranks};
+    rows.own_scales = operands.scales.a;
     for (const Cut& cut : cuts_) rows.arrivals.push_back({.end = cut.tiles});
     const Region all{.end = order_.tiles(), .rows = order_.block_rows, .columns = problem_.n};
     GeneratedOperands own{
         .a = operands.workspace,
         .b = operands.b,
         .k = problem_.k,
+        .scales = operands.scales,
         .segments = {{.region = all,
                       .c = operands.c,
                       .row_stride = problem_.n,
@@ -101,9 +103,9 @@ std::int64_t RunnerOf<Waiting>::workspace_bytes(const Work& work) {
   return most_workspace_bytes(work.problem());
 }
 
-/// The whole A, gathered.
+/// The whole A, gathered, and behind it its scales, if each row has one.
 std::int64_t RunnerOf<Waiting>::most_workspace_bytes(const Problem& problem) {
-  return collective_bytes(problem).count;
+  return collective_bytes(problem).count + gathered_scales_bytes(problem);
 }
 
 bool RunnerOf<Waiting>::goes_through_world(const Problem& problem, const Waiting& config) {

@@ -20,6 +20,8 @@ TEST(Elements, has_one_row_of_traits_in_its_order) {
     EXPECT_EQ(rate_class_of(rate_class_of(elements)), rate_class_of(elements)) << name;
   }
   EXPECT_EQ(rate_class_of(Elements::fp16), rate_class_of(Elements::bf16));
+  EXPECT_EQ(rate_class_of(Elements::e4m3_tensor_fp16), rate_class_of(Elements::e4m3_rows_bf16));
+  EXPECT_NE(rate_class_of(Elements::e4m3_rows_bf16), rate_class_of(Elements::bf16));
 }
 
 TEST(Elements, its_bytes_say_what_rows_and_tiles_must_be) {
@@ -27,7 +29,8 @@ TEST(Elements, its_bytes_say_what_rows_and_tiles_must_be) {
     const std::int64_t operand = operand_bytes(elements);
     const std::int64_t result = result_bytes(elements);
     EXPECT_EQ(k_multiple(elements) * operand, 16) << name;
-    EXPECT_EQ(n_multiple(elements) * result, 16) << name;
+    // cuBLASLt wants 16 columns of 8-bit operands; TMA 16 bytes of C.
+    EXPECT_EQ(n_multiple(elements) * operand, 16) << name;
     EXPECT_EQ(block_k_of(elements) * operand, 128) << name;
 
     Problem problem{Op::gemm_all_reduce, 64, 1024, 1024, elements, 2};
@@ -49,7 +52,7 @@ TEST(Elements, its_bytes_say_what_rows_and_tiles_must_be) {
     const auto refused = validated(odd_n);
     ASSERT_FALSE(refused) << name;
     EXPECT_EQ(refused.error().message,
-              fmt::format("problem: n = {}: expected a multiple of {}", odd_n.n, 16 / result));
+              fmt::format("problem: n = {}: expected a multiple of {}", odd_n.n, 16 / operand));
     Problem odd_k = problem;
     odd_k.k += k_multiple(elements) / 2;
     const auto refused_k = validated(odd_k);

@@ -30,6 +30,12 @@ class GeneratedGemmTest : public GpuTest {
     const DeviceMemory a = device_memory(static_cast<std::size_t>(rows * shape.k) * 2);
     const DeviceMemory b = device_memory(static_cast<std::size_t>(shape.n * shape.k) * 2);
     const DeviceMemory c = device_memory(static_cast<std::size_t>(rows * shape.n) * 2);
+    const DeviceMemory scales = device_memory(static_cast<std::size_t>(rows + shape.n) * 4);
+    auto* const a_scales = static_cast<float*>(scales.get());
+    float* const b_scales = a_scales + rows;
+    const bool scaled = is_scaled(shape.elements);
+    OVT_CHECK(kernels::fill_scales(stream(), a_scales, nullptr, rows, 3));
+    OVT_CHECK(kernels::fill_scales(stream(), b_scales, nullptr, shape.n, 4));
     const DeviceMemory sums = device_memory(static_cast<std::size_t>(rows * shape.n) * 8);
     const DeviceMemory deviation = device_memory(sizeof(kernels::Deviation));
     const DeviceMemory counters = device_memory(most_groups * sizeof(std::uint32_t));
@@ -44,15 +50,19 @@ class GeneratedGemmTest : public GpuTest {
     OVT_CHECK(
         cudaMemsetAsync(sums.get(), 0, static_cast<std::size_t>(rows * shape.n) * 8, stream()));
     OVT_CHECK(kernels::add_products(stream(), a.get(), b.get(), static_cast<double*>(sums.get()),
-                                    operand_of(shape.elements), rows, shape.n, shape.k));
+                                    operand_of(shape.elements), rows, shape.n, shape.k,
+                                    scaled ? a_scales : nullptr, scaled ? b_scales : nullptr,
+                                    scales_of(shape.elements) == Scales::rows));
 
     const TileOrder order{.block_rows = shape.rows,
                           .n = shape.n,
                           .blocks = shape.blocks,
                           .block_m = tile.block_m,
                           .block_n = tile.block_n,
-                          .swizzle = swizzle};
+                          .swizzle = swizzle,
+                          .elements = shape.elements};
     GeneratedOperands operands{.a = a.get(), .b = b.get(), .k = shape.k};
+    if (scaled) operands.scales = {a_scales, b_scales};
     std::int64_t end = 0;
     std::int64_t first_row = 0;
     for (std::int64_t i = 0; i < order.swizzle_groups(); ++i) {
@@ -129,6 +139,28 @@ TEST_F(GeneratedGemmTest, every_kind_of_tile_is_right_on_hopper) {
   EXPECT_LT(
       error_of(gemms, {.rows = 1200, .n = 1096, .k = 808}, {208, 128, 64, 4, 2}, 3, 16, {.sms = 8}),
       kBf16);
+}
+
+/// 8-bit operands: all kinds of tiles, ends of rows in the midst of a step, several row blocks with
+/// scales of their own, CTAs that share a tile. One scale for each matrix is the first of many.
+TEST_F(GeneratedGemmTest, operands_of_8_bits_are_scaled_on_hopper) {
+  if (major_ != 9) GTEST_SKIP() << "no Hopper GPU";
+  GeneratedGemms gemms;
+  for (const Elements elements : {Elements::e4m3_rows_bf16, Elements::e4m3_tensor_fp16}) {
+    for (const Tile& tile : {Tile{64, 256, 128, 4, 1}, Tile{128, 256, 128, 3, 2},
+                             Tile{192, 192, 128, 4, 1}, Tile{256, 112, 128, 4, 1},
+                             Tile{128, 128, 128, 5, 1}, Tile{128, 80, 128, 7, 1},
+                             Tile{80, 64, 128, 6, 1}, Tile{208, 192, 128, 3, 2},
+                             Tile{192, 240, 128, 3, 1}, Tile{256, 16, 128, 5, 1}}) {
+      const std::string name(to_string(tile) + " " + std::string(to_string(elements)));
+      for (const std::int64_t k : {16, 144, 656}) {
+        const Shape shape{.rows = 300, .blocks = 2, .n = 1104, .k = k, .elements = elements};
+        EXPECT_LT(error_of(gemms, shape, tile, 2, 16, {.sms = 22}), kBf16) << name << " k " << k;
+      }
+      const Shape shared{.rows = 130, .n = 256, .k = 2048, .elements = elements};
+      EXPECT_LT(error_of(gemms, shared, tile, 1, 16, {.sms = 128}), kBf16) << name;
+    }
+  }
 }
 
 /// The consumers of these tiles take turns. A CTA has an odd number of tiles, an even one, one or

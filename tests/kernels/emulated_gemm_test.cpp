@@ -42,7 +42,8 @@ constexpr device::HopperTile kTile{.block_m = BLOCK_M,
                                    .consumers = CONSUMERS,
                                    .ping_pong = PING_PONG != 0,
                                    .buffers = BUFFERS,
-                                   .element = device::Element::bf16};
+                                   .operand = device::Element::bf16,
+                                   .result = device::Element::bf16};
 constexpr int kGroups = 16;
 #if RANKS
 using Feed = device::RowsThere;
@@ -94,7 +95,7 @@ struct Launch {
   device::Run run{};
 
   void operator()() const {
-    device::hopper_gemm<kTile, Feed, Epilogue>(a, b, order, feed, epilogue, run);
+    device::hopper_gemm<kTile, Feed, Epilogue>(a, b, order, feed, epilogue, run, device::NoParams{});
   }
 };
 

@@ -9,22 +9,35 @@
 namespace overlaptune::kernels {
 namespace {
 
-/// The number of kernels in a list with this name and dtype.
-std::ptrdiff_t count(const std::vector<KernelSource>& list, const std::string& name, bool half) {
+/// The number of kernels in a list with this name and these words in their tile.
+std::ptrdiff_t count(const std::vector<KernelSource>& list, const std::string& name,
+                     const std::string& words) {
   return std::count_if(list.begin(), list.end(), [&](const KernelSource& source) {
-    return source.name == name &&
-           (source.arguments.front().find("Element::fp16") != std::string::npos) == half;
+    return source.name == name && source.arguments.front().find(words) != std::string::npos;
   });
 }
 
 TEST(Registry, lists_the_default_space_of_each_architecture) {
-  for (const bool half : {false, true}) {
-    const auto hopper = count(kernels_of("sm_90a"), "hopper_gemm", half);
-    EXPECT_GE(hopper, 150);
-    EXPECT_LE(hopper, 220);
-    EXPECT_EQ(count(kernels_of("sm_90a"), "ampere_gemm", half), 0);
+  const auto hopper_kernels = kernels_of("sm_90a");
+  for (const char* operand : {"bf16", "fp16", "e4m3"}) {
+    for (const char* result : {"bf16", "fp16"}) {
+      const bool exists = std::string("e4m3") == operand || std::string(result) == operand;
+      const auto hopper =
+          count(hopper_kernels, "hopper_gemm",
+                std::string(".operand=Element::") + operand + ",.result=Element::" + result);
+      EXPECT_GE(hopper, exists ? 150 : 0);
+      EXPECT_LE(hopper, exists ? 220 : 0);
+    }
+  }
+  EXPECT_EQ(count(hopper_kernels, "ampere_gemm", ""), 0);
+  for (const char* element : {"bf16", "fp16", "e4m3"}) {
     for (const char* architecture : {"sm_80", "sm_89", "sm_100", "sm_120"}) {
-      const auto ampere = count(kernels_of(architecture), "ampere_gemm", half);
+      const auto ampere = count(kernels_of(architecture), "ampere_gemm",
+                                std::string(".element=Element::") + element);
+      if (std::string("e4m3") == element) {
+        EXPECT_EQ(ampere, 0) << architecture;
+        continue;
+      }
       EXPECT_GE(ampere, 30) << architecture;
       EXPECT_LE(ampere, 60) << architecture;
     }

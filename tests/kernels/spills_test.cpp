@@ -35,16 +35,22 @@ TEST(HopperGemm, compiles_without_spills) {
           {Elements::bf16, HopperLaunches{.waits = 16}},
           {Elements::bf16, HopperLaunches{.ranks = 2, .groups = 16}},
           {Elements::fp16, HopperLaunches{.ranks = 8, .groups = 192}},
-          {Elements::bf16, HopperLaunches{.ranks = 8, .groups = 192, .fetches = true}}}) {
+          {Elements::bf16, HopperLaunches{.ranks = 8, .groups = 192, .fetches = true}},
+          {Elements::e4m3_rows_bf16, HopperLaunches{.segments = 16}},
+          {Elements::e4m3_rows_bf16, HopperLaunches{.waits = 16}},
+          {Elements::e4m3_rows_bf16, HopperLaunches{.ranks = 8, .groups = 192}},
+          {Elements::e4m3_rows_bf16, HopperLaunches{.ranks = 8, .groups = 192, .fetches = true}}}) {
       const bool large = tile.block_m * tile.block_n > gpu_limits(kHopper).largest_store_area;
       if (launches.ranks > 0 && large) continue;
-      const auto source = hopper_gemm(tile, elements, launches);
+      Tile of_elements = tile;
+      of_elements.block_k = block_k_of(elements);
+      const auto source = hopper_gemm(of_elements, elements, launches);
       ASSERT_TRUE(source);
       const auto cubin = compiler->compile(*source, "sm_90a");
       ASSERT_TRUE(cubin) << cubin.error().message;
       EXPECT_EQ(cubin->properties.spill_bytes, 0) << to_string(tile);
       EXPECT_EQ(cubin->properties.local_bytes, 0) << to_string(tile);
-      EXPECT_LE(cubin->properties.static_shared_bytes + hopper_layout(tile, elements)->shared_bytes,
+      EXPECT_LE(cubin->properties.static_shared_bytes + hopper_layout(of_elements, elements)->shared_bytes,
                 gpu_limits(kHopper).shared_memory_bytes)
           << to_string(tile);
       EXPECT_TRUE(cubin->warnings.empty()) << cubin->warnings.front();

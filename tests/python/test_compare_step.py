@@ -92,6 +92,7 @@ class Questions(unittest.TestCase):
         made = self.made("--tp", "2", "--tp-shapes", "8")
         self.assertEqual((made["tokens"], made["layers"], made["sequence_parallel"], made["operations"]),
                          ([1024, 4096, 16384], 4, True, True))
+        self.assertEqual([self.made("--tp", "2", *more)["trace"] for more in ((), ("--trace",))], [False, True])
         shape = layer_shape.LayerShape(**json.loads(json.dumps(made["shape"])))
         self.assertEqual(shape.problem("down", 4096, 2, True).k, 3584)
         self.assertEqual(shape.problem("gate_up", 4096, 2, True).op, Op.ALL_GATHER_GEMM)

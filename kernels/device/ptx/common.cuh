@@ -22,6 +22,9 @@ __device__ __forceinline__ u32 shared_address(const void* pointer) {
 __device__ __forceinline__ int from_lane(int value, int lane) {
   return __shfl_sync(0xffffffffu, value, lane);
 }
+__device__ __forceinline__ float from_lane(float value, int lane) {
+  return __shfl_sync(0xffffffffu, value, lane);
+}
 
 /// Two numbers, the first one in the lower half.
 template <Element kElement>

@@ -1,6 +1,6 @@
 #pragma once
-// One wgmma of m64 x n x k16. Each n has an instruction of its own, because the number of operands
-// depends on it: a thread has n / 2 sums. Registers and operands of n are those of n - 8, and four
+// One wgmma of m64 x n and 32 bytes of k: 16 elements, or 32 of 8 bits. Each n has an instruction of
+// its own, because the number of operands depends on it: a thread has n / 2 sums. Registers and operands of n are those of n - 8, and four
 // more.
 //
 // Source: PTX ISA 8.x, "wgmma.mma_async".
@@ -76,24 +76,27 @@ namespace overlaptune::kernels::device {
 #define OVT_SUMS_248 OVT_SUMS_240, "+f"(sums[120]), "+f"(sums[121]), "+f"(sums[122]), "+f"(sums[123])
 #define OVT_SUMS_256 OVT_SUMS_248, "+f"(sums[124]), "+f"(sums[125]), "+f"(sums[126]), "+f"(sums[127])
 
-/// `A`, `B` and `ADD`: the operands behind the sums, by their numbers.
-#define OVT_WGMMA(N, TYPE, A, B, ADD)                                                     \
+/// `A`, `B` and `ADD`: the operands behind the sums, by their numbers. `ORDER`: whether A and B are
+/// transposed, which only 16-bit elements can be.
+#define OVT_WGMMA(N, TYPES, ORDER, A, B, ADD)                                             \
   asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #ADD ", 0;\n"                        \
-               "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE " {"       \
-               OVT_REGISTERS_##N "}, %" #A ", %" #B ", p, 1, 1, 0, 0;\n}\n"              \
+               "wgmma.mma_async.sync.aligned.m64n" #N TYPES " {"                          \
+               OVT_REGISTERS_##N "}, %" #A ", %" #B ", p, 1, 1" ORDER ";\n}\n"           \
                : OVT_SUMS_##N                                                             \
                : "l"(a), "l"(b), "r"(add))
 
-#define OVT_MULTIPLY(N, A, B, ADD)              \
-  if constexpr (kColumns == N) {                \
-    if constexpr (kElement == Element::fp16) {  \
-      OVT_WGMMA(N, "f16", A, B, ADD);           \
-    } else {                                    \
-      OVT_WGMMA(N, "bf16", A, B, ADD);          \
-    }                                           \
+#define OVT_MULTIPLY(N, A, B, ADD)                            \
+  if constexpr (kColumns == N) {                              \
+    if constexpr (kElement == Element::e4m3) {                \
+      OVT_WGMMA(N, "k32.f32.e4m3.e4m3", "", A, B, ADD);       \
+    } else if constexpr (kElement == Element::fp16) {         \
+      OVT_WGMMA(N, "k16.f32.f16.f16", ", 0, 0", A, B, ADD);   \
+    } else {                                                  \
+      OVT_WGMMA(N, "k16.f32.bf16.bf16", ", 0, 0", A, B, ADD); \
+    }                                                         \
   }
 
-/// Multiplies 16 columns of k of the matrices with the descriptors `a` and `b`. The products are
+/// Multiplies 32 bytes of k of the matrices with the descriptors `a` and `b`. The products are
 /// added to the sums, or, where `add` is 0, become the sums.
 template <int kColumns, Element kElement>
 __device__ __forceinline__ void multiply(float* sums, u64 a, u64 b, int add) {

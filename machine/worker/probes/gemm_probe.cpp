@@ -20,7 +20,8 @@ Expected<std::vector<run::GemmOperands>> take_operands(Workbench& bench, const G
   std::vector<run::GemmOperands> operands(static_cast<std::size_t>(sets));
   const auto room = placed(bench.world, [&](Bump& bump) {
     for (run::GemmOperands& set : operands) {
-      set = {bump.take(a * bytes), bump.take(b * bytes), bump.take(c_bytes)};
+      set = {bump.take(a * bytes), bump.take(b * bytes), bump.take(c_bytes),
+             bump.take_scales(probe.elements, probe.m, probe.n)};
     }
   });
   if (!room) return error_of(room);
@@ -30,6 +31,7 @@ Expected<std::vector<run::GemmOperands>> take_operands(Workbench& bench, const G
         kernels::fill_normal(stream, const_cast<void*>(operands[i].a), operand, a, 2 * i + 1));
     OVT_CHECK(
         kernels::fill_normal(stream, const_cast<void*>(operands[i].b), operand, b, 2 * i + 2));
+    OVT_CHECK(fill_scales(stream, probe, operands[i].scales));
   }
   return operands;
 }
@@ -83,6 +85,17 @@ Expected<Samples> measure_own(Workbench& bench, const GemmProbe& probe,
 
 }  // namespace
 
+cudaError_t fill_scales(cudaStream_t stream, const GemmProbe& probe,
+                        const run::ScaleOperands& scales) {
+  if (!is_scaled(probe.elements)) return cudaSuccess;
+  const cudaError_t status =
+      kernels::fill_scales(stream, const_cast<float*>(scales.a), nullptr,
+                           scale_count(probe.elements, probe.m), 1);
+  if (status != cudaSuccess) return status;
+  return kernels::fill_scales(stream, const_cast<float*>(scales.b), nullptr,
+                              scale_count(probe.elements, probe.n), 2);
+}
+
 Expected<const run::GeneratedGemm*> generated_gemm(Workbench& bench, const GemmProbe& probe) {
   auto gemm = bench.generated.gemm({.tile = probe.tile, .elements = probe.elements});
   // All ranks or none, because they are going to wait for each other.
@@ -106,6 +119,7 @@ run::GeneratedLaunch generated_launch(const run::GeneratedGemm& gemm, const Gemm
                       {.a = operands.a,
                        .b = operands.b,
                        .k = probe.k,
+                       .scales = operands.scales,
                        .segments = {{.region = all,
                                      .c = operands.c,
                                      .row_stride = probe.n,

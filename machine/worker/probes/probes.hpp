@@ -20,6 +20,9 @@ namespace overlaptune::cuda {
 /// nothing waits.
 [[nodiscard]] Expected<const run::GeneratedGemm*> generated_gemm(Workbench& bench,
                                                                  const GemmProbe& probe);
+/// Fills in scales for the probe's elements, if they have some.
+[[nodiscard]] cudaError_t fill_scales(cudaStream_t stream, const GemmProbe& probe,
+                                      const run::ScaleOperands& scales);
 [[nodiscard]] run::GeneratedLaunch generated_launch(const run::GeneratedGemm& gemm,
                                                     const GemmProbe& probe, const run::Crew& crew,
                                                     const run::GemmOperands& operands,

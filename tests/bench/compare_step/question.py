@@ -55,6 +55,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--memory-gb-per-s", default="")
     parser.add_argument("--attention-tflops", default="")
     parser.add_argument("--ranks-per-gpu", type=whole, default=1)
+    parser.add_argument("--trace", action="store_true")
     parser.add_argument("--json", default="")
     return parser.parse_args(arguments)
 
@@ -79,8 +80,8 @@ def question_of(options: argparse.Namespace) -> dict[str, Any]:
             "ranks_per_gpu": options.ranks_per_gpu, "tp_shapes": options.tp_shapes or options.tp,
             "sequence_parallel": not options.plain_tp, "database": options.db, "platform": options.platform,
             "layers": options.layers, "rounds": options.rounds, "round_ms": options.round_ms,
-            "operations": not options.no_operations, "pointwise": options.pointwise, "json": options.json,
-            "tokens": tokens_of(options.tokens, options.tp)}
+            "operations": not options.no_operations, "pointwise": options.pointwise, "trace": options.trace,
+            "json": options.json, "tokens": tokens_of(options.tokens, options.tp)}
 
 
 def predictions_of(options: argparse.Namespace, question: dict[str, Any]) -> list[dict[str, Any]]:

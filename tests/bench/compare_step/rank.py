@@ -19,6 +19,7 @@ from pointwise import EAGER, Pointwise, compiled
 from products import Plans, Problems, by_async_tp, by_plans, by_torch, config_of, plans_of, problems_of, shared_bytes
 from rounds import Rounds
 from step_table import layer_figures, report
+from tracing import trace
 from ways import Captured, enable_symmetric_memory
 
 from overlaptune import Database
@@ -107,6 +108,7 @@ class Comparison:
         self.platform = self.world.platform().name if question["ranks_per_gpu"] == 1 else None
         self.layers = weights_of(self.shape, question["layers"])
         self.kept: list[object] = []
+        self.ways: dict[int, dict[str, Way]] = {}  #: by tokens
         self.problems: dict[int, Problems] = {
             tokens: problems_of(self.shape, tokens, question["ranks"], question["sequence_parallel"])
             for tokens in question["tokens"]}
@@ -140,6 +142,7 @@ class Comparison:
         errors = errors_of(results, (reference[0], reference[1] - input_sum))
         alone = self._alone(stack, pointwise, problems, planned) if question["operations"] else None
         self.kept += [stack, pointwise, ways]
+        self.ways[tokens] = ways
         measured = {"tokens": tokens, "predicted": predicted,
                     "times_us": {name: [us / count for us in each] for name, each in zip(ways, times)},
                     "no_async_tp": no_async_tp, "errors": errors, "right": is_right(errors),
@@ -159,6 +162,11 @@ class Comparison:
         return {name: sorted(each)[len(each) // 2] / runs for (name, (_, runs)), each in zip(graphs.items(), times)}
 
 
+def save(raw: dict[str, Any], file: str) -> None:
+    if file and dist.get_rank() == 0:
+        Path(file).write_text(json.dumps(raw, indent=1) + "\n")
+
+
 def main() -> None:
     question: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text())
     start(question)
@@ -173,10 +181,11 @@ def main() -> None:
         row = layer_figures(measured)
         say(f"{predicted['tokens']} tokens: sequential {row['sequential']:.1f} µs, tuned {row['tuned']:.1f} µs, "
             f"results {'right' if measured['right'] else 'WRONG'}")
-        if question["json"] and comparison.world.rank == 0:  # a run that is cut off leaves what it has
-            Path(question["json"]).write_text(json.dumps(raw, indent=1) + "\n")
+        save(raw, question["json"])  # a run that is cut off leaves what it has
     if comparison.world.rank == 0:
         print(report(raw), flush=True)
+    if question["trace"]:
+        trace(question, comparison.ways, raw["passes"], lambda: save(raw, question["json"]))
     dist.barrier()
     torch.cuda.synchronize()
     # Graphs, plans and communicators end with the process.

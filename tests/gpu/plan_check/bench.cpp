@@ -83,8 +83,10 @@ ovt_buffers MadePlan::buffers() const {
   return buffers;
 }
 
-void MadePlan::run(const void* a, const void* b, void* c, cudaStream_t stream) const {
-  check(ovt_plan_run(plan_, a, b, c, stream));
+void MadePlan::run(const void* a, const void* b, void* c, cudaStream_t stream,
+                   const run::ScaleOperands& scales) const {
+  if (scales == run::ScaleOperands{}) return check(ovt_plan_run(plan_, a, b, c, stream));
+  check(ovt_plan_run_scaled(plan_, a, scales.a, b, scales.b, c, stream));
 }
 
 }  // namespace overlaptune::plan_check

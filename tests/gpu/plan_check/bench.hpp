@@ -8,6 +8,7 @@
 
 #include "core/config/config.hpp"
 #include "core/problem.hpp"
+#include "run/plan.hpp"
 #include "run/handles.hpp"
 #include "tests/gpu/plan_check/given_peers.hpp"
 #include "tests/gpu/plan_check/rank_process.hpp"
@@ -62,7 +63,9 @@ class MadePlan {
   [[nodiscard]] ovt_status status() const { return status_; }
   [[nodiscard]] const std::string& error() const { return error_; }
   [[nodiscard]] ovt_buffers buffers() const;
-  void run(const void* a, const void* b, void* c, cudaStream_t stream) const;
+  /// `scales`: for dtypes that have some.
+  void run(const void* a, const void* b, void* c, cudaStream_t stream,
+           const run::ScaleOperands& scales = {}) const;
 
  private:
   ovt_plan* plan_ = nullptr;

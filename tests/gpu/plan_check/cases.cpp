@@ -4,10 +4,12 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
+#include <span>
 
 #include "core/base/error.hpp"
 #include "core/config/config_fields.hpp"
 #include "core/config/tiling.hpp"
+#include "core/gpu.hpp"
 #include "tests/gpu/plan_check/every_config.hpp"
 #include "tests/gpu/plan_check/judge.hpp"
 #include "tests/gpu/plan_check/shared_gpus.hpp"
@@ -25,13 +27,29 @@ constexpr std::array<std::int64_t, 4> kOddRows{1, 7, 129, 1000};
 /// Numbers of rows that no tile divides, where ranks share GPUs and every exchange takes
 /// milliseconds.
 constexpr std::array<std::int64_t, 2> kFewOddRows{7, 1000};
+/// Those of 8-bit operands, whose scales travel four at a time.
+constexpr std::array<std::int64_t, 3> kOddScaledRows{4, 132, 1000};
+/// Half of them more with 8-bit operands.
 constexpr std::int64_t kOddColumns = 1096;
 constexpr std::int64_t kOddDepth = 328;
+
+/// Whether the current GPU's kernels do.
+bool multiplies_e4m3() {
+  cudaDeviceProp properties{};
+  int device = 0;
+  OVT_CHECK(cudaGetDevice(&device));
+  OVT_CHECK(cudaGetDeviceProperties(&properties, device));
+  return gpu_limits(10 * properties.major + properties.minor).e4m3;
+}
 
 std::vector<Problem> odd_problems(const Placement& placement) {
   const int ranks = placement.ranks();
   std::vector<std::int64_t> row_counts(kOddRows.begin(), kOddRows.end());
   std::vector<Elements> dtypes{Elements::bf16, Elements::fp16};
+  if (multiplies_e4m3()) {
+    dtypes.push_back(Elements::e4m3_rows_bf16);
+    dtypes.push_back(Elements::e4m3_tensor_fp16);
+  }
   if (placement.shares_gpus()) {
     row_counts.assign(kFewOddRows.begin(), kFewOddRows.end());
     dtypes = {Elements::bf16};
@@ -39,11 +57,13 @@ std::vector<Problem> odd_problems(const Placement& placement) {
   std::vector<Problem> list;
   for (const auto& [op, name] : NamesOf<Op>::all) {
     for (const Elements elements : dtypes) {
-      for (const std::int64_t rows : row_counts) {
+      const bool scaled = is_scaled(elements);
+      for (const std::int64_t rows :
+           scaled ? std::span<const std::int64_t>(kOddScaledRows) : std::span(row_counts)) {
         list.push_back({.op = op,
                         .m = op == Op::gemm_all_reduce ? rows : ranks * rows,
-                        .n = kOddColumns,
-                        .k = kOddDepth,
+                        .n = kOddColumns + (scaled ? 8 : 0),
+                        .k = kOddDepth + (scaled ? 8 : 0),
                         .elements = elements,
                         .ranks = ranks});
       }
@@ -68,7 +88,8 @@ std::vector<Config> odd_configs(const Problem& of) {
                                                         {{192, 96, 64, 4, 1}, 1},
                                                         {{256, 112, 64, 3, 1}, 1}}};
   std::vector<Config> list{Config{}};
-  for (const auto& [tile, swizzle] : kTiles) {
+  for (auto [tile, swizzle] : kTiles) {
+    tile.block_k = block_k_of(of.elements);
     list.emplace_back(
         PeerStore{.tile = tile,
                   .swizzle = swizzle,
@@ -118,14 +139,17 @@ class Case {
   void run_on(void* a, void* c) {
     const OperandSet& own = problem_.memory().sets[0];
     const OperandSet& other = problem_.memory().sets[1];
-    const auto submit = [&](cudaStream_t to) { plan_.run(a, own.b.get(), c, to); };
+    const auto submit = [&](cudaStream_t to) {
+      plan_.run(a, own.b.get(), c, to, problem_.scales(0));
+    };
     look(a, c, [&] { submit(bench_.stream()); });
     const run::GraphExec replay = captured(submit);
     for (int i = 0; i < kReplays; ++i) {
       look(a, c, [&] { launch(replay); });
     }
-    const run::GraphExec of_other = captured(
-        [&](cudaStream_t to) { plan_.run(other.a.get(), other.b.get(), other.c.get(), to); });
+    const run::GraphExec of_other = captured([&](cudaStream_t to) {
+      plan_.run(other.a.get(), other.b.get(), other.c.get(), to, problem_.scales(1));
+    });
     look_at_replays(a, c, replay, of_other);
   }
 
@@ -142,7 +166,7 @@ class Case {
   template <class Once>
   void look(void* a, void* c, const Once& once) {
     const OperandSet& other = problem_.memory().sets[1];
-    plan_.run(other.a.get(), other.b.get(), c, bench_.stream());
+    plan_.run(other.a.get(), other.b.get(), c, bench_.stream(), problem_.scales(1));
     problem_.poison(c);
     restore(a);
     once();

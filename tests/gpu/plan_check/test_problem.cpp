@@ -47,6 +47,7 @@ OwnMemory::OwnMemory(std::span<const Problem> problems) {
   ovt_sizes most{};
   std::int64_t most_rows = 0;
   std::int64_t most_elements = 0;
+  std::int64_t most_scales = 1;
   for (const Problem& problem : problems) {
     const ovt_sizes sizes = sizes_of(problem, Config{});
     most.a_bytes = std::max(most.a_bytes, sizes.a_bytes);
@@ -54,6 +55,7 @@ OwnMemory::OwnMemory(std::span<const Problem> problems) {
     most.c_bytes = std::max(most.c_bytes, sizes.c_bytes);
     most_rows = std::max(most_rows, result_rows(problem));
     most_elements = std::max(most_elements, result_rows(problem) * problem.n);
+    most_scales = std::max({most_scales, problem.m, problem.n});
   }
   const auto allocated = [](std::int64_t bytes) {
     return run::device_memory(static_cast<std::size_t>(bytes));
@@ -62,10 +64,14 @@ OwnMemory::OwnMemory(std::span<const Problem> problems) {
     set = {.a = allocated(most.a_bytes),
            .b = allocated(most.b_bytes),
            .c = allocated(most.c_bytes),
+           .a_scales = allocated(most_scales * 4),
+           .b_scales = allocated(most_scales * 4),
            .reference = allocated(most_elements * static_cast<std::int64_t>(sizeof(double)))};
   }
   scratch_a = allocated(most.a_bytes);
   scratch_b = allocated(most.b_bytes);
+  scratch_a_scales = allocated(most_scales * 4);
+  scratch_b_scales = allocated(most_scales * 4);
   rows = allocated(most_rows * static_cast<std::int64_t>(sizeof(std::int64_t)));
   deviation = allocated(sizeof(kernels::Deviation));
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(most_rows));
@@ -84,6 +90,27 @@ TestProblem::TestProblem(Bench& bench, const OwnMemory& memory, const Problem& p
   bench.finish();
 }
 
+run::ScaleOperands TestProblem::scales(std::size_t set) const {
+  if (!is_scaled(problem_.elements)) return {};
+  const OperandSet& on = memory_.sets[set];
+  return {static_cast<const float*>(on.a_scales.get()),
+          static_cast<const float*>(on.b_scales.get())};
+}
+
+/// One scale of A is the same on all ranks.
+std::uint64_t TestProblem::scale_seed(std::size_t set, int rank, bool b) const {
+  const bool shared = !b && scales_of(problem_.elements) == Scales::tensor;
+  return 7 + seed_of(set, shared ? 0 : rank, b);
+}
+
+void TestProblem::fill_scales(const run::DeviceMemory& a, const run::DeviceMemory& b,
+                              std::uint64_t seed_a, std::uint64_t seed_b) const {
+  OVT_CHECK(kernels::fill_scales(bench_.stream(), static_cast<float*>(a.get()), nullptr,
+                                 scale_count(problem_.elements, problem_.m), seed_a));
+  OVT_CHECK(kernels::fill_scales(bench_.stream(), static_cast<float*>(b.get()), nullptr,
+                                 scale_count(problem_.elements, problem_.n), seed_b));
+}
+
 void TestProblem::fill(std::size_t set) {
   const cudaStream_t stream = bench_.stream();
   const int me = bench_.process().rank();
@@ -94,6 +121,7 @@ void TestProblem::fill(std::size_t set) {
                                  seed_of(set, me, false)));
   OVT_CHECK(kernels::fill_normal(stream, on.b.get(), operand, sizes_.b_bytes / element,
                                  seed_of(set, me, true)));
+  fill_scales(on.a_scales, on.b_scales, scale_seed(set, me, false), scale_seed(set, me, true));
   OVT_CHECK(cudaMemsetAsync(on.reference.get(), 0,
                             static_cast<std::size_t>(rows_ * problem_.n) * sizeof(double), stream));
   for (int rank = 0; rank < problem_.ranks; ++rank) add_rank(set, rank);
@@ -112,12 +140,20 @@ void TestProblem::add_rank(std::size_t set, int rank) {
                                  seed_of(set, rank, false)));
   OVT_CHECK(kernels::fill_normal(stream, memory_.scratch_b.get(), operand, sizes_.b_bytes / element,
                                  seed_of(set, owner_of_b, true)));
+  fill_scales(memory_.scratch_a_scales, memory_.scratch_b_scales, scale_seed(set, rank, false),
+              scale_seed(set, owner_of_b, true));
   const Contribution part = contribution(problem_, rank, me);
+  const bool of_rows = scales_of(problem_.elements) == Scales::rows;
+  const auto* const a_scales = static_cast<const float*>(memory_.scratch_a_scales.get());
+  const auto* const b_scales = static_cast<const float*>(memory_.scratch_b_scales.get());
+  const bool has_scales = is_scaled(problem_.elements);
   auto* const sums =
       static_cast<double*>(memory_.sets[set].reference.get()) + part.result_row * problem_.n;
   OVT_CHECK(kernels::add_products(
       stream, at(memory_.scratch_a, part.first_row * problem_.k * element), memory_.scratch_b.get(),
-      sums, operand, part.rows, problem_.n, problem_.k));
+      sums, operand, part.rows, problem_.n, problem_.k,
+      has_scales ? a_scales + (of_rows ? part.first_row : 0) : nullptr,
+      has_scales ? b_scales : nullptr, of_rows));
 }
 
 void TestProblem::copy_a(void* to) const {

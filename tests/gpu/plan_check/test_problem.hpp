@@ -11,6 +11,7 @@ namespace overlaptune::plan_check {
 /// Inputs, a result and its reference in double precision.
 struct OperandSet {
   run::DeviceMemory a, b, c;
+  run::DeviceMemory a_scales, b_scales;
   run::DeviceMemory reference;
 };
 
@@ -19,6 +20,7 @@ struct OperandSet {
 struct OwnMemory {
   std::array<OperandSet, 2> sets{};
   run::DeviceMemory scratch_a, scratch_b;  ///< inputs of another rank
+  run::DeviceMemory scratch_a_scales, scratch_b_scales;
   run::DeviceMemory rows;                  ///< 0, 1, 2, …
   run::DeviceMemory deviation;
 
@@ -36,6 +38,8 @@ class TestProblem {
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const OwnMemory& memory() const { return memory_; }
 
+  /// The scales of an operand set; null where the dtype has none.
+  [[nodiscard]] run::ScaleOperands scales(std::size_t set) const;
   /// Copies this rank's A of the first set.
   void copy_a(void* to) const;
   /// Fills C with values that are no numbers; `c` is the caller's own or the plan's.
@@ -47,7 +51,10 @@ class TestProblem {
   [[nodiscard]] kernels::Deviation deviation(std::size_t set, const void* c);
 
  private:
+  [[nodiscard]] std::uint64_t scale_seed(std::size_t set, int rank, bool b) const;
   void fill(std::size_t set);
+  void fill_scales(const run::DeviceMemory& a, const run::DeviceMemory& b, std::uint64_t seed_a,
+                   std::uint64_t seed_b) const;
   void add_rank(std::size_t set, int rank);
 
   Bench& bench_;

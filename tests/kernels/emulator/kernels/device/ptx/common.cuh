@@ -18,6 +18,9 @@ inline u32 shared_address(const void* pointer) {
 inline int from_lane(int value, int lane) {
   return machine->from_lane(value, lane);
 }
+inline float from_lane(float value, int lane) {
+  return std::bit_cast<float>(machine->from_lane(std::bit_cast<int>(value), lane));
+}
 template <Element>
 u32 packed(float, float) {
   return 0;
