@@ -43,6 +43,8 @@ constexpr std::array<GpuLimits, 6> kLimits{{
      .unshared_down = 192,
      // 192x240 and 256x176 compile without spills; 192x256 and 256x192 do not.
      .largest_store_area = 192 * 240,
+     // 192x160 and 256x160 compile without spills; 192x176 and 176x256 do not.
+     .largest_scaled_across = 160,
      .default_depths = 5},
     // Blackwell has no wgmma, and there is no kernel for its own instructions.
     without_wgmma(100, 227 * 1024, 3, 5),
@@ -72,6 +74,12 @@ std::int64_t shared_memory_bytes(const Tile& tile, Elements elements) {
 
 namespace {
 
+/// Whether the kernel has registers for scales beside the sums.
+bool has_room_for_scales(const Tile& tile, const GpuLimits& limits) {
+  return tile.block_m * tile.block_n <= limits.largest_store_area &&
+         (tile.down() < limits.unshared_down || tile.across() <= limits.largest_scaled_across);
+}
+
 bool fits_shared_memory(const Tile& tile, const GpuLimits& limits, Elements elements) {
   return limits.compute_capability == 90
              ? staging_of(tile, limits, elements).fits
@@ -89,6 +97,7 @@ bool is_feasible(const Tile& tile, const GpuLimits& limits, Elements elements) {
          is_one_of(tile.down(), Tile::kInstructionRows, limits.largest_down) &&
          is_one_of(tile.across(), kAcrossMultiple, limits.largest_across) &&
          tile.block_m * tile.block_n <= limits.largest_block_area &&
+         (!is_scaled(elements) || has_room_for_scales(tile, limits)) &&
          tile.block_k == block_k_of(elements) && tile.stages >= limits.fewest_stages &&
          tile.stages <= limits.most_stages && tile.cluster >= 1 &&
          tile.cluster <= limits.largest_cluster && fits_shared_memory(tile, limits, elements);

@@ -27,8 +27,10 @@ struct GpuLimits {
   int most_stages = 0;
   int largest_cluster = 0;  ///< CTAs that can share operand loads, or a tile
   int unshared_down = 0;    ///< two CTAs cannot share a tile that is so far down; 0: no such tile
-  /// Largest block_m * block_n of `peer_store`, whose kernel needs registers for more than sums.
+  /// Largest block_m * block_n of `peer_store`, and of operands with scales: their kernels need
+  /// registers for more than sums.
   int largest_store_area = 0;
+  int largest_scaled_across = 0;  ///< of a tile with scales that is `unshared_down` or more
   int default_depths = 0;  ///< most stage counts of one tile shape in `default_tiles`
 
   /// For a smaller k two CTAs gain nothing by sharing a tile: adding up the two halves costs more

@@ -40,11 +40,8 @@ bool uses_ping_pong(const Tile& tile, const GpuLimits& limits, Elements elements
 /// Bytes of the scales that the consumers keep (kernels/device/hopper_scales.cuh). `sums`: of a
 /// thread.
 int scale_bytes(const Tile& tile, const Staging& staging, int sums, Elements elements) {
-  const bool keeps =
-      staging.consumers == 3 ? sums > 104 : sums >= (staging.ping_pong ? 176 : 192);
-  if (!is_scaled(elements) || !keeps) return 0;
-  const int rows = tile.down() / staging.of_one_tile();
-  return staging.consumers * (rows + tile.across()) * static_cast<int>(sizeof(float));
+  if (!is_scaled(elements) || !staging.ping_pong || sums < 176) return 0;
+  return staging.consumers * (tile.down() + tile.across()) * static_cast<int>(sizeof(float));
 }
 
 /// Most bytes of the kernel's static variables: barriers of the stages, of the buffers and of the

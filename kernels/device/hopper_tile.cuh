@@ -85,9 +85,7 @@ struct HopperGemm {
   static constexpr int kFirstSubtiles = (kSubtiles + 1) / 2;
 
   /// Whether no registers are left for scales (hopper_scales.cuh; `scale_bytes` in core/config/staging.cpp).
-  static constexpr bool kKeepsScales =
-      kScaled && (kConsumers == 3 ? kAccumulators > 104
-                                  : kParts * kAccumulators >= (kPingPong ? 176 : 192));
+  static constexpr bool kKeepsScales = kScaled && kPingPong && kParts * kAccumulators >= 176;
 
   // Registers of each thread of the first warpgroup, and of a consumer. Together a CTA cannot have
   // more than it was launched with: 168 for each of 384 threads, 128 for each of 512. Launches that

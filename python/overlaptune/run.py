@@ -136,6 +136,13 @@ class Family:
         """Enqueues C = A * B^T and its collective on a CUDA stream, for a number of rows (m)."""
         check(self._run(self._open_pointer(), rows, a, b, c, stream))
 
+    def run_scaled(
+        self, rows: int, a: int, a_scales: int, b: int, b_scales: int, c: int, stream: int
+    ) -> None:
+        """As Plan.run_scaled, for a number of rows (m)."""
+        run = load().ovt_family_run_scaled
+        check(run(self._open_pointer(), rows, a, a_scales, b, b_scales, c, stream))
+
     def config(self, rows: int) -> str:
         """The config that runs with this number of rows."""
         return recipe_config(self.recipe, rows)
@@ -179,6 +186,14 @@ class Plan:
     def run(self, a: int, b: int, c: int, stream: int) -> None:
         """Enqueues C = A * B^T and its collective on a CUDA stream."""
         check(self._run(self._open_pointer(), a, b, c, stream))
+
+    def run_scaled(
+        self, a: int, a_scales: int, b: int, b_scales: int, c: int, stream: int
+    ) -> None:
+        """The same for a dtype with scales: they are in fp32, as many as A and B have rows, or one
+        for each."""
+        run = load().ovt_plan_run_scaled
+        check(run(self._open_pointer(), a, a_scales, b, b_scales, c, stream))
 
     def buffers(self) -> tuple[Optional[int], Optional[int]]:
         """Addresses in the world's memory for A and for C. An operand that lies there saves a copy.

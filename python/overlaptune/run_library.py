@@ -59,6 +59,7 @@ def _signatures() -> Signatures:
         "ovt_plan_create": (c_int32, [c_void_p, problem, c_char_p, POINTER(c_void_p)]),
         "ovt_plan_buffers": (c_int32, [c_void_p, POINTER(CBuffers)]),
         "ovt_plan_run": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+        "ovt_plan_run_scaled": (c_int32, [c_void_p] * 7),
         "ovt_plan_destroy": (None, [c_void_p]),
         "ovt_recipe_of": (
             c_int32,
@@ -68,6 +69,7 @@ def _signatures() -> Signatures:
         "ovt_recipe_sizes": (c_int32, [c_char_p, c_int64, POINTER(CSizes)]),
         "ovt_family_create": (c_int32, [c_void_p, c_char_p, c_int64, POINTER(c_void_p)]),
         "ovt_family_run": (c_int32, [c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_void_p]),
+        "ovt_family_run_scaled": (c_int32, [c_void_p, c_int64] + [c_void_p] * 6),
         "ovt_family_buffers": (c_int32, [c_void_p, c_int64, POINTER(CBuffers)]),
         "ovt_family_destroy": (None, [c_void_p]),
     }

@@ -27,7 +27,8 @@ TEST(HopperGemm, compiles_without_spills) {
         Tile{160, 256, 64, 4, 2}, Tile{112, 128, 64, 7, 1}, Tile{240, 192, 64, 3, 1},
         Tile{48, 64, 64, 7, 2},   Tile{128, 176, 64, 5, 2}, Tile{192, 256, 64, 3, 2},
         Tile{192, 240, 64, 3, 2}, Tile{128, 192, 64, 4, 2}, Tile{192, 128, 64, 4, 2},
-        Tile{256, 96, 64, 4, 2}}) {
+        Tile{256, 96, 64, 4, 2},  Tile{256, 160, 64, 3, 1}, Tile{192, 160, 64, 3, 1},
+        Tile{160, 192, 64, 3, 2}, Tile{128, 256, 64, 3, 2}}) {
     // Each dtype, a kernel that waits for rows, and kernels that store at ranks.
     for (const auto& [elements, launches] :
          {std::pair{Elements::bf16, HopperLaunches{.segments = 16}},
@@ -44,6 +45,7 @@ TEST(HopperGemm, compiles_without_spills) {
       if (launches.ranks > 0 && large) continue;
       Tile of_elements = tile;
       of_elements.block_k = block_k_of(elements);
+      if (!is_feasible(of_elements, gpu_limits(kHopper), elements)) continue;  // with scales
       const auto source = hopper_gemm(of_elements, elements, launches);
       ASSERT_TRUE(source);
       const auto cubin = compiler->compile(*source, "sm_90a");

@@ -38,6 +38,7 @@ class Plans:
             raise ot.ArgumentError(f"strategy {answer.strategy}: not on this machine")
         return SimpleNamespace(strategy=answer.strategy,
                                run=lambda *operands: self.calls.append(("run", problem, *operands)),
+                               run_scaled=lambda *operands: self.calls.append(("run_scaled", problem, *operands)),
                                close=lambda: self.calls.append(("close", problem)))
 
     def family(self, recipe, most_rows):

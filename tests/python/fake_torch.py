@@ -33,8 +33,8 @@ class Tensor:
     def to(self, dtype):
         return self if dtype == self.dtype else Tensor(self.shape, dtype, self.device, self.address)
 
-    def new_empty(self, shape):
-        return Tensor(shape, self.dtype, self.device, 8192)
+    def new_empty(self, shape, dtype=None):
+        return Tensor(shape, dtype or self.dtype, self.device, 8192)
 
     def new_zeros(self, shape):
         return self.new_empty(shape)
@@ -156,6 +156,7 @@ def install() -> Any:
     torch.__version__ = "0.0"
     torch.__file__ = "/nowhere/torch/__init__.py"
     torch.bfloat16, torch.float16, torch.float32 = "bf16", "fp16", "fp32"
+    torch.float8_e4m3fn = "e4m3"
     torch.dtype = str
     torch.Tensor = Tensor
     torch.device = lambda kind, index: f"{kind}:{index}"

@@ -21,13 +21,19 @@ except ModuleNotFoundError as error:
 
 from .functions import all_gather_gemm, gemm_all_reduce, gemm_reduce_scatter
 from .layers import ColumnParallelLinear, RowParallelLinear
+from .scaled import Scaled, quantized, scaled_all_gather_gemm, scaled_gemm_all_reduce, scaled_gemm_reduce_scatter
 from .world import World
 
 __all__ = [
     "ColumnParallelLinear",
     "RowParallelLinear",
+    "Scaled",
     "World",
     "all_gather_gemm",
     "gemm_all_reduce",
     "gemm_reduce_scatter",
+    "quantized",
+    "scaled_all_gather_gemm",
+    "scaled_gemm_all_reduce",
+    "scaled_gemm_reduce_scatter",
 ]

@@ -51,6 +51,11 @@ class FamilyPlan:
     def run(self, a: int, b: int, c: int, stream: int) -> None:
         self._family.run(self.problem.m, a, b, c, stream)
 
+    def run_scaled(
+        self, a: int, a_scales: int, b: int, b_scales: int, c: int, stream: int
+    ) -> None:
+        self._family.run_scaled(self.problem.m, a, a_scales, b, b_scales, c, stream)
+
     def buffers(self) -> tuple[Optional[int], Optional[int]]:
         return self._family.buffers(self.problem.m)
 

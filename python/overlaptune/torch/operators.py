@@ -4,6 +4,7 @@ rows of the input when the operator runs, so that one graph serves any number of
 
     gemm_all_reduce, gemm_reduce_scatter, all_gather_gemm   (x, weight, world) -> y
     all_reduce, reduce_scatter, all_gather                  (x, world) -> y
+    scaled_…  of each product, of 8-bit operands            (x, x_scales, weight, weight_scales, dtype, world) -> y
 
 `world` is `World.number`. docs/torch.md has the shapes of the products. They have gradients, the collectives have none.
 The type is that of x and weight, which functions.py has checked and cast."""
@@ -18,6 +19,7 @@ import torch
 from ..values import Op
 from .gradients import once, refuse, weight_gradient
 from .products import PRODUCTS, first_of_result, gathered, product, scattered_sum, summed
+from . import scaled
 from .registry import world_of
 
 LIBRARY = "overlaptune"
@@ -88,3 +90,4 @@ _define_collective(Op.GEMM_REDUCE_SCATTER, scattered_sum)
 _define_collective(Op.ALL_GATHER_GEMM, gathered)
 for _op in PRODUCTS:
     _define_product(_op)
+    scaled.define(_op, _define)

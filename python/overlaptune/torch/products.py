@@ -114,18 +114,24 @@ def own_product(world: World, op: Op, x: torch.Tensor, weight: torch.Tensor) -> 
     return y
 
 
-def product(world: World, op: Op, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """x @ weight.T with its collective, for operands that `check_input` has passed. The collective
-    divides or multiplies the first dimension of x by the number of ranks; the other leading
-    dimensions stay as they are."""
+def rows_of(world: World, op: Op, x: torch.Tensor) -> int:
+    """The rows of the product of x, on all ranks together."""
     rows = x.numel() // x.shape[-1]
     if op == Op.ALL_GATHER_GEMM:
-        rows *= world.size
-    elif op == Op.GEMM_REDUCE_SCATTER and x.shape[0] % world.size != 0:
+        return rows * world.size
+    if op == Op.GEMM_REDUCE_SCATTER and x.shape[0] % world.size != 0:
         raise ArgumentError(
             f"x: shape {tuple(x.shape)}; expected a first dimension that is a multiple of "
             f"{world.size}, the number of ranks"
         )
+    return rows
+
+
+def product(world: World, op: Op, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """x @ weight.T with its collective, for operands that `check_input` has passed. The collective
+    divides or multiplies the first dimension of x by the number of ranks; the other leading
+    dimensions stay as they are."""
+    rows = rows_of(world, op, x)
     problem = problem_of(world, op, weight, rows)
     shape = (first_of_result(op, x.shape[0], world.size), *x.shape[1:-1], weight.shape[0])
     if rows == 0:  # on all ranks; there is nothing to compute, and no such plan

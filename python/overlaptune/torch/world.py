@@ -204,6 +204,19 @@ class World:
         stream = torch.cuda.current_stream(self.device).cuda_stream
         plan.run(a.data_ptr(), b.data_ptr(), c.data_ptr(), stream)
 
+    def enqueue_scaled(
+        self,
+        plan: AnyPlan,
+        a: torch.Tensor,
+        a_scales: torch.Tensor,
+        b: torch.Tensor,
+        b_scales: torch.Tensor,
+        c: torch.Tensor,
+    ) -> None:
+        """The same for a plan whose dtype has scales."""
+        stream = torch.cuda.current_stream(self.device).cuda_stream
+        plan.run_scaled(*(each.data_ptr() for each in (a, a_scales, b, b_scales, c)), stream)
+
     def check(self) -> None:
         """Raises UnavailableError, which says why, if the world has died: a rank did not come in
         time, or `abort` was called."""
