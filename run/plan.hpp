@@ -4,15 +4,9 @@
 
 #include <cuda_runtime_api.h>
 
-namespace overlaptune::run {
+#include "run/scale_operands.hpp"
 
-/// Scales of A and B, for elements that have some (core/elements.hpp): `scale_count` of each, in
-/// the order of the rows, aligned to 16 bytes.
-struct ScaleOperands {
-  const float* a = nullptr;
-  const float* b = nullptr;
-  friend bool operator==(const ScaleOperands&, const ScaleOperands&) = default;
-};
+namespace overlaptune::run {
 
 /// The matrices of one rank, in the standard layout (core/problem.hpp): A (for all_gather_gemm its
 /// m/ranks rows), B, and the result C (for gemm_reduce_scatter its m/ranks rows). `symmetric` needs

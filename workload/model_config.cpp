@@ -11,6 +11,7 @@
 #include "json/parse.hpp"
 #include "json/reader.hpp"
 #include "workload/config_parts.hpp"
+#include "workload/quantization.hpp"
 
 namespace overlaptune {
 namespace {
@@ -74,14 +75,13 @@ std::string text_at_any_level(const Levels& levels, ConfigFields::Names names) {
   return {};
 }
 
-/// How the weights are quantised, wherever the note stands.
-std::string quantisation(const Levels& levels) {
+/// How the products are quantised, wherever the note stands.
+std::optional<Quantization> quantisation(const Levels& levels, Elements plain) {
   for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
     for (const char* name : {"quantization_config", "compression_config"}) {
       if (!level->has(name) || !(*level)[name].is_object()) continue;
-      const JsonReader quantised = (*level)[name];
-      const std::string method = ConfigFields(quantised).text_if_any({"quant_method"});
-      return method.empty() ? "method not said" : method;
+      const JsonReader described = (*level)[name];
+      return quantization_of(described, plain);
     }
   }
   return {};
@@ -96,12 +96,16 @@ void read_dtype(const Levels& levels, ModelConfig& config) {
   } else if (name != "bfloat16") {
     config.assumptions.push_back(fmt::format("torch_dtype '{}' is taken as bf16", name));
   }
-  const std::string quantised = quantisation(levels);
-  if (quantised.empty()) return;
+  const auto quantised = quantisation(levels, config.elements);
+  if (!quantised) return;
+  const char* what_follows = "so times with quantized weights differ";
+  if (quantised->elements) {
+    config.elements = *quantised->elements;
+    what_follows = "also those that the file leaves in 16 bits";
+  }
   config.assumptions.push_back(
-      fmt::format("the weights are quantized ({}): the products are taken as {}, so times with "
-                  "quantized weights differ",
-                  quantised, to_string(config.elements)));
+      fmt::format("the weights are quantized ({}): the products are taken as {}, {}",
+                  quantised->method, to_string(config.elements), what_follows));
 }
 
 /// Whether the output projection is the embedding. A level further out counts only where the

@@ -81,6 +81,12 @@ tl::unexpected<Error> lacks(std::string_view what, std::string_view name,
 }
 
 Expected<void> can_run(const Config& config, Elements elements, const Capabilities& capabilities) {
+  if (operand_of(elements) == Dtype::e4m3 && capabilities.limits && !capabilities.limits->e4m3) {
+    return bad_input(fmt::format(
+        "dtype {}: this GPU, of compute capability {}, has no kernels for 8-bit operands: expected "
+        "9.0, Hopper",
+        to_string(elements), capabilities.limits->compute_capability));
+  }
   const Strategy strategy = strategy_of(config);
   if (!capabilities.strategies.contains(strategy)) {
     return lacks("strategy", to_string(strategy), capabilities);

@@ -17,7 +17,7 @@
 #include "kernels/compile/tiled_source.hpp"
 #include "kernels/device/parameters.cuh"
 #include "kernels/rank_barrier.hpp"
-#include "run/plan.hpp"
+#include "run/scale_operands.hpp"
 #include "strategies/waiting/arrivals.hpp"
 
 namespace overlaptune::run {

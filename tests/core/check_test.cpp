@@ -433,6 +433,16 @@ TEST(Check, a_machine_needs_the_kernels_and_the_memory_for_the_tile) {
   EXPECT_FALSE(check(problem, Sequential{}, {.gemms = {}}));
 }
 
+TEST(Check, operands_of_8_bits_need_a_hopper_gpu) {
+  const Problem problem{Op::gemm_all_reduce, 1024, 1024, 128, Elements::e4m3_rows_bf16, 4};
+  EXPECT_TRUE(check(problem, Sequential{}, {.limits = gpu_limits(90)}));
+  EXPECT_TRUE(check(problem, Sequential{}, {}));
+  for (const int capability : {80, 89, 100}) {
+    expect_named(check(problem, Sequential{}, {.limits = gpu_limits(capability)}),
+                 "has no kernels for 8-bit operands: expected 9.0, Hopper");
+  }
+}
+
 TEST(Check, a_machine_that_can_do_anything_runs_whatever_is_carried) {
   for (const Problem& problem : cases::problems()) {
     for (const Config& config : cases::around(problem)) {

@@ -53,6 +53,21 @@ TEST(Problem, all_reduce_takes_any_number_of_rows) {
   EXPECT_TRUE(validated({Op::gemm_all_reduce, 7, 8, 8, Elements::fp16, 4}));
 }
 
+/// Scales of gathered rows travel 16 bytes at a time: four rows of each rank.
+TEST(Problem, rows_with_scales_of_their_own_travel_four_at_a_time) {
+  for (const Op op : {Op::all_gather_gemm, Op::all_to_all_gemm}) {
+    EXPECT_TRUE(validated({op, 32, 16, 16, Elements::e4m3_rows_bf16, 4}));
+    EXPECT_TRUE(validated({op, 24, 16, 16, Elements::e4m3_tensor_bf16, 4}));
+    const auto refused = validated({op, 24, 16, 16, Elements::e4m3_rows_fp16, 4});
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("a multiple of 4 * ranks = 16"), std::string::npos);
+  }
+  EXPECT_TRUE(validated({Op::gemm_reduce_scatter, 12, 16, 16, Elements::e4m3_rows_bf16, 4}));
+  EXPECT_TRUE(validated({Op::gemm_all_reduce, 7, 16, 16, Elements::e4m3_rows_bf16, 4}));
+  EXPECT_FALSE(validated({Op::gemm_all_reduce, 7, 16, 8, Elements::e4m3_rows_bf16, 4}));
+  EXPECT_FALSE(validated({Op::gemm_all_reduce, 7, 8, 16, Elements::e4m3_rows_bf16, 4}));
+}
+
 TEST(Problem, the_collective_moves_the_output_or_the_gathered_input) {
   Problem problem{Op::all_gather_gemm, 1024, 7168, 8192, Elements::bf16, 8};
   EXPECT_EQ(collective_bytes(problem).count, 1024LL * 8192 * 2);

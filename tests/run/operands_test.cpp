@@ -73,5 +73,33 @@ TEST(OperandsTest, AResultThatOverlapsIsRefused) {
   EXPECT_EQ(said(0x34000, 0x2e000, 0x30000), "");  // next to each other
 }
 
+/// A has 0x40 bytes of scales, B 0x80.
+std::string said_scaled(std::uintptr_t a_scales, std::uintptr_t b_scales,
+                        const WrittenMemory& written = {}) {
+  OperandBytes bytes = kBytes;
+  bytes.a_scales = 0x40;
+  bytes.b_scales = 0x80;
+  const ScaleOperands scales{static_cast<const float*>(at(a_scales)),
+                             static_cast<const float*>(at(b_scales))};
+  return mistake_in({.a = at(0x10000), .b = at(0x20000), .c = at(0x30000), .scales = scales}, bytes,
+                    written);
+}
+
+TEST(OperandsTest, ScalesAreTakenWhereTheDtypeHasThem) {
+  EXPECT_EQ(said_scaled(0x40000, 0x50000), "");
+  EXPECT_NE(said_scaled(0, 0x50000).find("a_scales: NULL: the dtype of this plan needs scales"),
+            std::string::npos);
+  EXPECT_NE(said_scaled(0x40000, 0).find("b_scales: NULL"), std::string::npos);
+  EXPECT_EQ(said_scaled(0x40004, 0x50000), "a_scales: expected memory aligned to 16 bytes");
+  EXPECT_EQ(said_scaled(0x40000, 0x33fc0),
+            "c: overlaps b_scales, and is written while b_scales is read: pass other memory");
+  EXPECT_NE(said_scaled(kWorld + 0x100, 0x50000, gathering()).find("a_scales: lies in the part"),
+            std::string::npos);
+  const ScaleOperands scales{static_cast<const float*>(at(0x40000)), nullptr};
+  EXPECT_EQ(mistake_in({.a = at(0x10000), .b = at(0x20000), .c = at(0x30000), .scales = scales},
+                       kBytes, {}),
+            "a_scales: the dtype of this plan has no scales: pass NULL");
+}
+
 }  // namespace
 }  // namespace overlaptune::run

@@ -8,10 +8,20 @@ from typing import Any, Optional, TypeVar
 import torch
 
 from ..errors import ArgumentError
-from ..values import Op
+from ..values import Op, Problem
 from .functions import all_gather_gemm, gemm_all_reduce, gemm_reduce_scatter, replicated_gemm
 from .products import DTYPES, largest_part, problem_of
+from .scaled import (
+    Scaled, problem_of_scaled, quantized, scaled_all_gather_gemm, scaled_gemm_all_reduce, scaled_gemm_reduce_scatter
+)
 from .world import World
+
+
+_SCALED: dict[Optional[Op], Any] = {
+    Op.GEMM_ALL_REDUCE: scaled_gemm_all_reduce,
+    Op.GEMM_REDUCE_SCATTER: scaled_gemm_reduce_scatter,
+    Op.ALL_GATHER_GEMM: scaled_all_gather_gemm,
+}
 
 
 def _divided(features: int, name: str, world: World) -> int:
@@ -37,6 +47,10 @@ class _ParallelLinear(torch.nn.Module):
     op: Optional[Op]
     weight: torch.nn.Parameter
     bias: Optional[torch.nn.Parameter]
+    #: Of a weight of 8 bits, with the type of results and the scale of inputs.
+    weight_scales: torch.Tensor
+    _result: Optional[torch.dtype] = None
+    _input_scale: Optional[float] = None
 
     def __init__(
         self,
@@ -73,7 +87,47 @@ class _ParallelLinear(torch.nn.Module):
             return
         unit = 1 if self.op == Op.GEMM_ALL_REDUCE else self.world.size
         for count in sorted({largest_part(count, unit) * unit for count in rows} - {0}, reverse=True):
-            self.world.plan(problem_of(self.world, self.op, self.weight, count))
+            self.world.plan(self._problem(self.op, count))
+
+    def quantize(self, scales: str = "rows", input_scale: Optional[float] = None) -> None:
+        """From now on the product is one of 8-bit operands (docs/torch.md, "8 bits"), without a gradient. The weight
+        becomes torch.float8_e4m3fn, with the buffer `weight_scales`; inputs are quantised in each call, before they
+        travel.
+
+        scales       "rows": a scale for each row of the weight, and for each token; "tensor": one for each matrix
+        input_scale  the scale of inputs, for "tensor": known before (static). None: found in each call (dynamic), which
+                     needs all ranks' inputs where these are gathered, and so is refused there"""
+        if self.op is None:
+            raise ArgumentError("quantize: the layer has no collective; expected one with sequence_parallel, or a row layer")
+        if self._result is not None:
+            raise ArgumentError("quantize: the weight has 8 bits already")
+        if scales == "tensor" and input_scale is None and self.op == Op.ALL_GATHER_GEMM:
+            raise ArgumentError(
+                "quantize: inputs of all ranks share a scale, which no rank finds alone; expected an input_scale, or "
+                "scales='rows'"
+            )
+        if scales == "rows" and input_scale is not None:
+            raise ArgumentError("quantize: input_scale: expected scales='tensor'")
+        weight = quantized(self.weight.detach(), scales)
+        self._result, self._input_scale = self.weight.dtype, input_scale
+        self.weight = torch.nn.Parameter(weight.values, requires_grad=False)
+        self.register_buffer("weight_scales", weight.scales)
+
+    def _scaled(self, x: torch.Tensor) -> torch.Tensor:
+        """The product of 8-bit operands."""
+        if torch.is_grad_enabled() and x.requires_grad:
+            raise ArgumentError("x: needs a gradient; products of 8-bit operands have none: call them under no_grad")
+        scales = "rows" if self.weight_scales.numel() > 1 else "tensor"
+        operand = quantized(x, scales, self._input_scale)
+        weight = Scaled(self.weight, self.weight_scales)
+        y = _SCALED[self.op](operand, weight, self.world, self._result)
+        return y if self.bias is None else y + self.bias
+
+    def _problem(self, op: Op, rows: int) -> Problem:
+        if self._result is None:
+            return problem_of(self.world, op, self.weight, rows)
+        weight = Scaled(self.weight, self.weight_scales)
+        return problem_of_scaled(self.world, op, weight, rows, self._result)
 
     def extra_repr(self) -> str:
         n, k = self.weight.shape
@@ -124,6 +178,8 @@ class RowParallelLinear(_ParallelLinear):
         return _layer_of(cls, linear, in_place, world, cls._op(sequence_parallel), weight, bias)
 
     def forward(self, x: torch.Tensor, uneven: bool = False) -> torch.Tensor:
+        if self._result is not None:
+            return self._scaled(x)
         if self.op == Op.GEMM_REDUCE_SCATTER:
             return gemm_reduce_scatter(x, self.weight, self.world, self.bias, uneven)
         return gemm_all_reduce(x, self.weight, self.world, self.bias)
@@ -175,6 +231,10 @@ class ColumnParallelLinear(_ParallelLinear):
     def forward(self, x: torch.Tensor, first: Optional[int] = None) -> torch.Tensor:
         if self.op is None:
             return replicated_gemm(x, self.weight, self.world, self.bias)
+        if self._result is not None:
+            if first is not None:
+                raise ArgumentError("first: products of 8-bit operands take parts of equal size; expected None")
+            return self._scaled(x)
         return all_gather_gemm(x, self.weight, self.world, self.bias, first)
 
 

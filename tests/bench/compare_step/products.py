@@ -8,7 +8,7 @@ from typing import Optional
 import torch
 from layer import Product
 from layer_shape import GATHERED, PRODUCTS, LayerShape
-from operands import plain
+from operands import Operands, plain
 from torch import Tensor
 from ways import Lent, group_name
 
@@ -90,7 +90,7 @@ def by_torch(problems: Problems) -> Product:
     def product(name: str, x: Tensor, weight: Tensor) -> Tensor:
         problem = problems[name]
         weight = weight.to(x.dtype)
-        y: Tensor = x @ weight.t() if problem is None else plain(problem, x, weight)
+        y: Tensor = x @ weight.t() if problem is None else plain(Operands(problem, x, weight, x))
         return y
 
     return product

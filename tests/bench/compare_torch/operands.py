@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Optional
 
 import torch
 import torch.distributed as dist
 
 from overlaptune import Dtype, Op, Problem
+from overlaptune.torch import Scaled, quantized
+
+FP16 = (Dtype.FP16, Dtype.E4M3_ROWS_FP16, Dtype.E4M3_TENSOR_FP16)
+#: Scales of 8-bit operands, by dtype.
+SCALES = {Dtype.E4M3_ROWS_BF16: "rows", Dtype.E4M3_ROWS_FP16: "rows",
+          Dtype.E4M3_TENSOR_BF16: "tensor", Dtype.E4M3_TENSOR_FP16: "tensor"}
+#: Of x where all ranks have one scale: standard normal numbers are below 5.6.
+STATIC_SCALE = 5.6 / 448
 
 
 @dataclass
@@ -16,14 +25,17 @@ class Operands:
     x: torch.Tensor
     weight: torch.Tensor
     reference: torch.Tensor  #: in fp32
+    x_scales: Optional[torch.Tensor] = None  #: of 8-bit operands
+    weight_scales: Optional[torch.Tensor] = None
 
-    def gathered(self) -> torch.Tensor:
-        """The input of the product: x, or for all_gather_gemm the x of all ranks."""
-        return gathered(self.problem, self.x)
+    def scales(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Those of 8-bit operands."""
+        assert self.x_scales is not None and self.weight_scales is not None
+        return self.x_scales, self.weight_scales
 
     def result(self) -> torch.Tensor:
         """Memory for a result."""
-        return torch.empty(self.reference.shape, dtype=self.x.dtype, device="cuda")
+        return torch.empty(self.reference.shape, dtype=result_dtype(self.problem), device="cuda")
 
     def relative_error(self, y: torch.Tensor) -> float:
         squares = torch.stack([(y.float() - self.reference).square().sum(), self.reference.square().sum()])
@@ -31,12 +43,18 @@ class Operands:
         return float((squares[0] / squares[1]).sqrt().item())
 
 
+def result_dtype(problem: Problem) -> torch.dtype:
+    return torch.float16 if problem.dtype in FP16 else torch.bfloat16
+
+
 def gathered(problem: Problem, x: torch.Tensor) -> torch.Tensor:
+    """The input of the product: x, or for all_gather_gemm the x of all ranks."""
     if problem.op != Op.ALL_GATHER_GEMM:
         return x
-    whole = torch.empty((problem.m, problem.k), dtype=x.dtype, device="cuda")
-    dist.all_gather_into_tensor(whole, x)
-    return whole
+    moved = x.view(torch.uint8) if x.dtype == torch.float8_e4m3fn else x  # NCCL knows no 8-bit numbers here
+    whole = torch.empty((problem.m, *x.shape[1:]), dtype=moved.dtype, device="cuda")
+    dist.all_gather_into_tensor(whole, moved)
+    return whole.view(x.dtype)
 
 
 def exchanged(problem: Problem, partial: torch.Tensor) -> torch.Tensor:
@@ -55,14 +73,53 @@ def exchanged(problem: Problem, partial: torch.Tensor) -> torch.Tensor:
     return received
 
 
-def plain(problem: Problem, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    return exchanged(problem, gathered(problem, x) @ weight.t())
+def for_scaled_mm(x_scales: torch.Tensor, weight_scales: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """In the shapes that PyTorch takes: a column and a row, or one number each."""
+    if weight_scales.numel() == 1:
+        return x_scales, weight_scales
+    return x_scales.reshape(-1, 1), weight_scales.reshape(1, -1)
+
+
+def multiplied(operands: Operands, x: torch.Tensor, x_scales: Optional[torch.Tensor], out: Any = None) -> torch.Tensor:
+    """The product of an x like that of the operands with their weight."""
+    weight = operands.weight.t()
+    if x_scales is None:
+        return torch.matmul(x, weight, out=out)
+    assert operands.weight_scales is not None
+    of_x, of_weight = for_scaled_mm(x_scales, operands.weight_scales)
+    y: torch.Tensor = torch._scaled_mm(x, weight, scale_a=of_x, scale_b=of_weight,
+                                       out_dtype=result_dtype(operands.problem), use_fast_accum=True, out=out)
+    return y
+
+
+def input_of(operands: Operands) -> tuple[torch.Tensor, Optional[torch.Tensor]]:
+    """The input of the product, with its scales."""
+    problem, scales = operands.problem, operands.x_scales
+    if scales is not None and scales.numel() > 1:
+        scales = gathered(problem, scales)
+    return gathered(problem, operands.x), scales
+
+
+def plain(operands: Operands) -> torch.Tensor:
+    return exchanged(operands.problem, multiplied(operands, *input_of(operands)))
+
+
+def wide(scaled: Scaled) -> torch.Tensor:
+    """The numbers of a matrix in fp32."""
+    return scaled.values.float() * scaled.scales.reshape(-1, 1)
 
 
 def operands_of(problem: Problem) -> Operands:
-    dtype = torch.float16 if problem.dtype == Dtype.FP16 else torch.bfloat16
     rows = problem.m // problem.ranks if problem.op == Op.ALL_GATHER_GEMM else problem.m
-    x = torch.randn(rows, problem.k, device="cuda").to(dtype)
+    x = torch.randn(rows, problem.k, device="cuda")
     # The results are of the order of 1, which fp16 can hold for any k.
-    weight = (torch.randn(problem.n, problem.k, device="cuda") * problem.k**-0.5).to(dtype)
-    return Operands(problem, x, weight, plain(problem, x.float(), weight.float()))
+    weight = torch.randn(problem.n, problem.k, device="cuda") * problem.k**-0.5
+    if problem.dtype not in SCALES:
+        x, weight = x.to(result_dtype(problem)), weight.to(result_dtype(problem))
+        right = Operands(problem, x.float(), weight.float(), x)
+        return Operands(problem, x, weight, plain(right))
+    scales = SCALES[problem.dtype]
+    of_x = quantized(x, scales, STATIC_SCALE if scales == "tensor" else None)
+    of_weight = quantized(weight, scales)
+    right = Operands(problem, wide(of_x), wide(of_weight), x)
+    return Operands(problem, of_x.values, of_weight.values, plain(right), of_x.scales, of_weight.scales)

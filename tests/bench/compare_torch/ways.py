@@ -12,7 +12,7 @@ from typing import Any, Optional
 import torch
 import torch.distributed as dist
 import torch.distributed._symmetric_memory as symmetric_memory
-from operands import Operands, exchanged, gathered, plain
+from operands import Operands, exchanged, for_scaled_mm, gathered, input_of, multiplied, plain, result_dtype
 
 from overlaptune import Answer, ArgumentError, Error, Op, Problem, run
 from overlaptune.run import Plan
@@ -20,7 +20,7 @@ from overlaptune.torch import World
 
 #: Transports of `sequential` with their numbers of CTAs.
 SEQUENTIALS = (("ring", 0), ("symmetric", 0), ("copy_engine", 0), ("peer_access", 16), ("peer_access", 32))
-SMALLEST = 8  #: the smallest n or k
+SMALLEST = 16  #: the smallest n or k
 
 
 @dataclass
@@ -106,8 +106,15 @@ def of_plan(kind: str, name: str, world: World, plan: Plan, operands: Operands) 
     y = operands.result()
     if shared is not None:
         lent = torch.as_tensor(Lent(shared, (y.shape[0], y.shape[1])), device="cuda")
-        y = lent.view(operands.x.dtype)
-    replay = Captured(lambda: world.enqueue(plan, operands.x, operands.weight, y))
+        y = lent.view(y.dtype)
+
+    def call() -> None:
+        if operands.x_scales is None:
+            return world.enqueue(plan, operands.x, operands.weight, y)
+        x_scales, weight_scales = operands.scales()
+        return world.enqueue_scaled(plan, operands.x, x_scales, operands.weight, weight_scales, y)
+
+    replay = Captured(call)
     # A collective alone comes with another product, whose result is not that of the problem.
     return Way(kind, name, replay, None if kind == "collective" else lambda: y)
 
@@ -120,6 +127,8 @@ def torchs_overlap(operands: Operands) -> Way:
     def keep(y: torch.Tensor) -> None:
         last[:] = [y]
 
+    if operands.x_scales is not None and problem.op in (Op.ALL_GATHER_GEMM, Op.GEMM_REDUCE_SCATTER):
+        return torchs_scaled_overlap(operands)
     if problem.op == Op.ALL_GATHER_GEMM:
         gather = torch.ops.symm_mem.fused_all_gather_matmul
         return Way("torch", "fused_all_gather_matmul",
@@ -129,34 +138,55 @@ def torchs_overlap(operands: Operands) -> Way:
         return Way("torch", "fused_matmul_reduce_scatter",
                    lambda: keep(scatter(x, weight, "sum", 0, group_name())), lambda: last[0])
     if problem.op == Op.GEMM_ALL_TO_ALL:
-        return Way("torch", "matmul, all_to_all_single", lambda: keep(plain(problem, x, operands.weight)),
-                   lambda: last[0])
-    sums = shared_matrix(problem, x.dtype)
+        return Way("torch", "matmul, all_to_all_single", lambda: keep(plain(operands)), lambda: last[0])
+    sums = shared_matrix(problem, result_dtype(problem))
     reduce = torch.ops.symm_mem.two_shot_all_reduce_
 
     def product_and_sum() -> None:
-        torch.matmul(x, weight, out=sums)
+        multiplied(operands, x, operands.x_scales, sums)
         reduce(sums, "sum", group_name())
 
     return Way("torch", "matmul, two_shot_all_reduce_", product_and_sum, lambda: sums)
+
+
+def torchs_scaled_overlap(operands: Operands) -> Way:
+    """The same for 8-bit operands. Scales of rows are those of this rank's rows."""
+    problem, x, weight = operands.problem, operands.x, operands.weight.t()
+    of_x, of_weight = for_scaled_mm(*operands.scales())
+    dtype = result_dtype(problem)
+    last: list[torch.Tensor] = []
+    if problem.op == Op.ALL_GATHER_GEMM:
+        gather = torch.ops.symm_mem.fused_all_gather_scaled_matmul
+
+        def gather_and_multiply() -> None:
+            last[:] = gather(x, [weight], of_x, [of_weight], 0, group_name(), [None], [None], [dtype], [True])[1]
+
+        return Way("torch", "fused_all_gather_scaled_matmul", gather_and_multiply, lambda: last[0])
+    scatter = torch.ops.symm_mem.fused_scaled_matmul_reduce_scatter
+
+    def multiply_and_scatter() -> None:
+        last[:] = [scatter(x, weight, of_x, of_weight, "sum", 0, 0, group_name(), [problem.m, problem.n], None, None, dtype,
+                           True)]
+
+    return Way("torch", "fused_scaled_matmul_reduce_scatter", multiply_and_scatter, lambda: last[0])
 
 
 def plain_way(operands: Operands) -> Way:
     last: list[torch.Tensor] = []
 
     def call() -> None:
-        last[:] = [plain(operands.problem, operands.x, operands.weight)]
+        last[:] = [plain(operands)]
 
     return Way("plain", "matmul, NCCL", Captured(call), lambda: last[0])
 
 
 def gemm_alone(operands: Operands, library: str) -> Way:
-    a, weight = operands.gathered(), operands.weight.t()
-    c = torch.empty((a.shape[0], operands.problem.n), dtype=a.dtype, device="cuda")
+    a, scales = input_of(operands)
+    c = torch.empty((a.shape[0], operands.problem.n), dtype=result_dtype(operands.problem), device="cuda")
     before = torch.backends.cuda.preferred_blas_library()
     torch.backends.cuda.preferred_blas_library(library)
     try:
-        return Way("gemm", library, Captured(lambda: torch.matmul(a, weight, out=c)))
+        return Way("gemm", library, Captured(lambda: multiplied(operands, a, scales, c)))
     finally:
         torch.backends.cuda.preferred_blas_library(before)
 
@@ -166,12 +196,12 @@ def collective_alone(operands: Operands) -> Way:
     problem = operands.problem
     if problem.op == Op.ALL_GATHER_GEMM:
         return Way("collective", "NCCL", Captured(lambda: gathered(problem, operands.x)))
-    partial = torch.zeros((problem.m, problem.n), dtype=operands.x.dtype, device="cuda")
+    partial = torch.zeros((problem.m, problem.n), dtype=result_dtype(problem), device="cuda")
     return Way("collective", "NCCL", Captured(lambda: exchanged(problem, partial)))
 
 
 def two_shot_alone(operands: Operands) -> Way:
-    sums = shared_matrix(operands.problem, operands.x.dtype)
+    sums = shared_matrix(operands.problem, result_dtype(operands.problem))
     sums.zero_()
     reduce = torch.ops.symm_mem.two_shot_all_reduce_
     return Way("collective", "two_shot_all_reduce_", lambda: reduce(sums, "sum", group_name()))
@@ -187,10 +217,11 @@ def smallest(problem: Problem) -> Problem:
 def of_smallest(operands: Operands) -> Operands:
     small = smallest(operands.problem)
     if small.op == Op.ALL_GATHER_GEMM:
-        return Operands(small, operands.x, operands.weight[:SMALLEST].contiguous(),
-                        operands.reference[:, :SMALLEST])
+        scales = operands.weight_scales
+        return Operands(small, operands.x, operands.weight[:SMALLEST].contiguous(), operands.reference[:, :SMALLEST],
+                        operands.x_scales, None if scales is None else scales[:SMALLEST].contiguous())
     return Operands(small, operands.x[:, :SMALLEST].contiguous(), operands.weight[:, :SMALLEST].contiguous(),
-                    operands.reference)
+                    operands.reference, operands.x_scales, operands.weight_scales)
 
 
 class Plans:

@@ -1,0 +1,26 @@
+#pragma once
+// What a published config says of quantised products.
+
+#include <optional>
+#include <string>
+
+#include "core/elements.hpp"
+#include "json/reader.hpp"
+
+namespace overlaptune {
+
+struct Quantization {
+  std::string method{};              ///< its name in the file
+  std::optional<Elements> elements;  ///< of the products; none: kernels here have no such operands
+};
+
+/// `described`: the object `quantization_config` or `compression_config`. `plain`: the elements of
+/// a model that is not quantised, whose type the results have. Operands of 8 bits (e4m3) with
+/// scales of rows or of whole matrices are known by the names of compressed-tensors, ModelOpt,
+/// FBGEMM and vLLM's `fp8`; products of weights alone that are quantised are those of `plain`.
+///
+/// Sources: compressed-tensors, "QuantizationArgs" and "QuantizationScheme"; TensorRT Model
+/// Optimizer, `hf_quant_config.json`; transformers, "FbgemmFp8Config" and "FineGrainedFP8Config".
+[[nodiscard]] Quantization quantization_of(const JsonReader& described, Elements plain);
+
+}  // namespace overlaptune
