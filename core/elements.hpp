@@ -11,8 +11,8 @@
 
 namespace overlaptune {
 
-/// Type of the elements of one matrix. `e4m3`: 8 bits, largest number 448 (Micikevicius et al. 2022,
-/// "FP8 formats for deep learning").
+/// Type of the elements of one matrix. `e4m3`: 8 bits, largest number 448 (Micikevicius et al.
+/// 2022, "FP8 formats for deep learning").
 enum class Dtype { bf16, fp16, e4m3 };
 
 [[nodiscard]] constexpr std::int64_t bytes_of(Dtype dtype) {

@@ -41,17 +41,9 @@ Expected<Problem> validated(Problem problem) {
     return bad_input(
         fmt::format("problem: ranks = {}: expected 2 to {}", problem.ranks, kMostRanks));
   }
-  // Scales of rows that are exchanged: whole 16 bytes for each rank.
-  constexpr int kScalesTogether = 4;
-  if (scales_of(problem.elements) == Scales::rows && traits_of(problem.op).exchanges_first &&
-      problem.m % (std::int64_t{kScalesTogether} * problem.ranks) != 0) {
-    return bad_input(fmt::format(
-        "problem: m = {}: {} with a scale for each row needs a multiple of {} * ranks = {}",
-        problem.m, to_string(problem.op), kScalesTogether, kScalesTogether * problem.ranks));
-  }
-  if (problem.m % row_blocks(problem) != 0) {
-    return bad_input(fmt::format("problem: m = {}: {} needs a multiple of ranks = {}", problem.m,
-                                 to_string(problem.op), problem.ranks));
+  if (const std::int64_t unit = row_multiple(problem); problem.m % unit != 0) {
+    return bad_input(fmt::format("problem: m = {}: {} needs a multiple of {}ranks = {}", problem.m,
+                                 to_string(problem.op), unit == problem.ranks ? "" : "4 * ", unit));
   }
   return problem;
 }
@@ -107,6 +99,13 @@ Bytes collective_bytes(const Problem& problem) {
 
 int row_blocks(const Problem& problem) {
   return traits_of(problem.op).row_blocks ? problem.ranks : 1;
+}
+
+std::int64_t row_multiple(const Problem& problem) {
+  constexpr std::int64_t kScalesTogether = 4;  // of rows that are exchanged: whole 16 bytes a rank
+  const bool scales_travel =
+      scales_of(problem.elements) == Scales::rows && traits_of(problem.op).exchanges_first;
+  return row_blocks(problem) * (scales_travel ? kScalesTogether : 1);
 }
 
 std::int64_t rows_of_a(const Problem& problem) {

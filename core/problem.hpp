@@ -91,6 +91,10 @@ inline constexpr int kMostRanks = 1024;
 /// Row blocks that must travel together in equal parts: `ranks`, or 1 where rows are in no blocks.
 [[nodiscard]] int row_blocks(const Problem& problem);
 
+/// A number that m is a multiple of: the row blocks; four times as many where rows travel with
+/// scales of their own.
+[[nodiscard]] std::int64_t row_multiple(const Problem& problem);
+
 /// Rows of A that a rank brings, and rows of C that it gets.
 [[nodiscard]] std::int64_t rows_of_a(const Problem& problem);
 [[nodiscard]] std::int64_t rows_of_c(const Problem& problem);

@@ -75,12 +75,7 @@ __global__ void fill_rows_kernel(T* data, const std::int64_t* rows, std::int64_t
   }
 }
 
-constexpr int kTileRows = 16;
-constexpr int kTileColumns = 64;
-constexpr int kTileDepth = 32;
-
-/// One block computes 16 x 64 sums, a thread four of them.
-/// A power of two from 1/16 to 2, so that it does not round, times 1 to 2.
+/// A power of two from 1/16 to 1, times 1 to 2.
 __device__ float scale(std::uint64_t seed, std::int64_t index) {
   const std::uint64_t bits = mixed(mixed(seed) ^ static_cast<std::uint64_t>(index));
   const float fraction = 1.0F + static_cast<float>(bits >> 40) * 0x1p-24F;
@@ -103,6 +98,11 @@ __device__ double scale_at(const float* scales, std::int64_t index) {
   return scales == nullptr ? 1.0 : static_cast<double>(scales[index]);
 }
 
+constexpr int kTileRows = 16;
+constexpr int kTileColumns = 64;
+constexpr int kTileDepth = 32;
+
+/// One block computes 16 x 64 sums, a thread four of them.
 template <class T>
 __global__ void products_kernel(const T* a, const T* b, double* sums, std::int64_t rows,
                                 std::int64_t n, std::int64_t k, ProductScales scales) {
@@ -137,8 +137,8 @@ __global__ void products_kernel(const T* a, const T* b, double* sums, std::int64
     const std::int64_t r = first_row + row + i;
     const std::int64_t c = first_column + column;
     if (r < rows && c < n) {
-      sums[r * n + c] += sum[i] * scale_at(scales.a, r * scales.stride) *
-                         scale_at(scales.b, c * scales.stride);
+      sums[r * n + c] +=
+          sum[i] * scale_at(scales.a, r * scales.stride) * scale_at(scales.b, c * scales.stride);
     }
   }
 }
@@ -261,6 +261,13 @@ cudaError_t with_type(Dtype dtype, Visit&& visit) {
   return cudaErrorInvalidValue;
 }
 
+/// Likewise for the types that results have.
+template <class Visit>
+cudaError_t with_result_type(Dtype dtype, Visit&& visit) {
+  if (dtype == Dtype::fp16) return visit(static_cast<__half*>(nullptr));
+  return dtype == Dtype::bf16 ? visit(static_cast<__nv_bfloat16*>(nullptr)) : cudaErrorInvalidValue;
+}
+
 }  // namespace
 
 cudaError_t fill_normal(cudaStream_t stream, void* data, Dtype dtype, std::int64_t count,
@@ -307,7 +314,7 @@ cudaError_t add_products(cudaStream_t stream, const void* a, const void* b, doub
 cudaError_t compare(cudaStream_t stream, const void* c, std::int64_t elements, Dtype dtype,
                     const double* reference, const std::int64_t* rows, std::int64_t count,
                     std::int64_t n, Deviation* deviation) {
-  return with_type(dtype, [&](auto* type) {
+  return with_result_type(dtype, [&](auto* type) {
     using T = std::remove_pointer_t<decltype(type)>;
     const auto* elements_of_c = static_cast<const T*>(c);
     const cudaError_t status = launch(stream, {blocks_for(elements), kThreads}, finite_kernel<T>,

@@ -27,7 +27,7 @@ constexpr double kWorthALook = 1.1;
 constexpr double kKnownKernel = 1.02;
 
 std::vector<std::int64_t> rows_of(const Weight& weight, std::int64_t most_rows) {
-  const int unit = row_unit(weight);
+  const std::int64_t unit = row_unit(weight);
   std::vector<std::int64_t> list;
   for (std::int64_t block = 1; block < kFineStep; block *= 2) list.push_back(block * unit);
   for (std::int64_t block = kFineStep; block * unit < most_rows;) {

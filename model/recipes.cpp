@@ -212,8 +212,8 @@ void fix(std::vector<RecipeRange>& ranges, const FixedRows& winner) {
 
 Expected<Recipe> make_recipe(const LearnedModel& model, const Weight& weight,
                              const RecipeWish& wish) {
-  const int unit = std::max(1, weight.ranks);
-  if (const auto sound = validated(problem_of(weight, unit)); !sound) return error_of(sound);
+  const auto sound = validated(problem_of(weight, least_rows(weight)));
+  if (!sound) return error_of(sound);
   if (wish.most_rows < 1 || wish.most_rows > kLargestSize / 2) {
     return bad_input("recipe: rows = " + std::to_string(wish.most_rows) + ": expected 1 to " +
                      std::to_string(kLargestSize / 2));

@@ -49,7 +49,7 @@ Expected<RecipeAnswer> AnswerSnapshot::recipe(const Weight& weight, std::int64_t
     return baseline_recipe(weight, most_rows, terms, platform, why);
   };
   if (const auto fitting = overlaptune::fits(terms, platform); !fitting) return error_of(fitting);
-  const Problem unit = problem_of(weight, std::max(1, weight.ranks));
+  const Problem unit = problem_of(weight, least_rows(weight));
   if (const auto sound = validated(unit); !sound) return error_of(sound);
   if (!choice_.stored && !elsewhere_) return baseline(choice_.unlike);
   if (const auto fitting = overlaptune::fits(unit, platform); !fitting) {

@@ -33,7 +33,7 @@ std::int64_t drawn_size(std::int64_t one, std::int64_t other, std::int64_t multi
 
 Problem drawn_problem(const Problem& one, const Problem& other, Dice& dice) {
   Problem problem = one;
-  const std::int64_t rows = row_blocks(one);
+  const std::int64_t rows = row_multiple(one);
   problem.m = drawn_size(one.m, other.m, rows, dice);
   problem.n = drawn_size(one.n, other.n, n_multiple(one.elements), dice);
   problem.k = drawn_size(one.k, other.k, k_multiple(one.elements), dice);

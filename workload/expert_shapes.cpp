@@ -29,7 +29,7 @@ std::int64_t rows_of_rank(const ModelConfig& config, int tp, std::int64_t tokens
 }  // namespace
 
 Bytes bytes_of(const PlainCollective& collective) {
-  return {collective.rows * collective.columns * operand_bytes(collective.elements)};
+  return {collective.rows * collective.columns * result_bytes(collective.elements)};
 }
 
 std::vector<LayerShape> expert_shapes(const ModelConfig& config, int tp, Parallelism parallelism,

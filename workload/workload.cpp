@@ -27,9 +27,9 @@ Expected<void> check(const WorkloadOptions& options) {
 
 /// The problem if it is `validated`. Errors name the flags and the fields of config.json.
 Expected<Problem> named(const Problem& problem, Product product) {
-  if (problem.m % row_blocks(problem) != 0) {
-    return bad_input(
-        fmt::format("--tokens = {}: expected a multiple of --tp {}", problem.m, problem.ranks));
+  if (const std::int64_t unit = row_multiple(problem); problem.m % unit != 0) {
+    return bad_input(fmt::format("--tokens = {}: expected a multiple of {}--tp {}", problem.m,
+                                 unit == problem.ranks ? "" : "4 * ", problem.ranks));
   }
   auto valid = validated(problem);
   if (!valid) return bad_input(fmt::format("{}: {}", to_string(product), valid.error().message));

@@ -46,7 +46,7 @@ Expected<void> check_shares(const Problem& problem, const RecipeRange& range) {
 }
 
 Expected<void> check_range(const Recipe& recipe, const RecipeRange& range) {
-  const int unit = row_unit(recipe.weight);
+  const std::int64_t unit = row_unit(recipe.weight);
   if (auto good = check_shares(problem_of(recipe.weight, unit), range); !good) return good;
   for (const std::int64_t rows : {up_to(range.from, unit), down_to(range.to, unit)}) {
     if (rows < range.from || rows > range.to) continue;
@@ -77,8 +77,12 @@ Weight weight_of(const Problem& problem) {
           .ranks = problem.ranks};
 }
 
-int row_unit(const Weight& weight) {
-  return row_blocks(problem_of(weight, weight.ranks));
+std::int64_t row_unit(const Weight& weight) {
+  return row_multiple(problem_of(weight, weight.ranks));
+}
+
+std::int64_t least_rows(const Weight& weight) {
+  return std::max<std::int64_t>(1, row_unit(weight));
 }
 
 RecipeRange scalable(const Problem& problem, const Config& config) {
@@ -122,10 +126,11 @@ Expected<std::size_t> range_of(const Recipe& recipe, std::int64_t rows) {
 Expected<Config> config_for(const Recipe& recipe, std::int64_t rows) {
   const auto index = range_of(recipe, rows);
   if (!index) return error_of(index);
-  const int unit = row_unit(recipe.weight);
+  const std::int64_t unit = row_unit(recipe.weight);
   if (rows % unit != 0) {
-    return bad_input(fmt::format("rows = {}: {} needs a multiple of ranks = {}", rows,
-                                 to_string(recipe.weight.op), unit));
+    return bad_input(fmt::format("rows = {}: {} needs a multiple of {}ranks = {}", rows,
+                                 to_string(recipe.weight.op),
+                                 unit == recipe.weight.ranks ? "" : "4 * ", unit));
   }
   const Problem problem = problem_of(recipe.weight, rows);
   Config config = scaled(recipe.ranges[*index], problem, recipe.sms);
@@ -134,7 +139,7 @@ Expected<Config> config_for(const Recipe& recipe, std::int64_t rows) {
 }
 
 Expected<Recipe> validated(Recipe recipe) {
-  const auto weight = validated(problem_of(recipe.weight, std::max(1, recipe.weight.ranks)));
+  const auto weight = validated(problem_of(recipe.weight, least_rows(recipe.weight)));
   if (!weight) return error_of(weight);
   if (recipe.sms < 1)
     return bad_input(fmt::format("recipe: sms = {}: expected 1 or more", recipe.sms));
@@ -156,7 +161,7 @@ Expected<Recipe> validated(Recipe recipe) {
 }
 
 std::vector<std::int64_t> trial_rows(const Recipe& recipe, std::int64_t most_rows) {
-  const int unit = row_unit(recipe.weight);
+  const std::int64_t unit = row_unit(recipe.weight);
   std::vector<std::int64_t> rows;
   for (const RecipeRange& range : recipe.ranges) {
     const std::int64_t first = up_to(range.from, unit);

@@ -27,7 +27,9 @@ struct Weight {
 [[nodiscard]] Problem problem_of(const Weight& weight, std::int64_t m);
 [[nodiscard]] Weight weight_of(const Problem& problem);
 /// A number of rows that the op allows is a multiple of this.
-[[nodiscard]] int row_unit(const Weight& weight);
+[[nodiscard]] std::int64_t row_unit(const Weight& weight);
+/// The least number of rows, also of a weight that breaks a rule.
+[[nodiscard]] std::int64_t least_rows(const Weight& weight);
 
 /// The rows `from` to `to` (m of the problem), and how they run.
 struct RecipeRange {

@@ -11,12 +11,13 @@
 #include "core/config/config_fields.hpp"
 #include "core/config/strategies.hpp"
 #include "core/config/tiling.hpp"
+#include "core/gpu.hpp"
 #include "strategies/waiting/arrivals.hpp"
 
 namespace overlaptune {
 namespace {
 
-constexpr Tile kTile{128, 256, 64, 4, 1};
+constexpr Tile kTile{.block_m = 128, .block_n = 256, .stages = 4, .cluster = 1};
 constexpr int kSwizzle = 8;
 constexpr int kCtas = 16;
 constexpr int kChunks = 4;
@@ -112,7 +113,10 @@ Expected<Config> untuned_config(const Problem& problem, std::string_view way) {
     // Peers' memory needs no communicator of its own, and no setting of NCCL's.
     if (auto set = set_transport(config, "peer_access"); !set) return error_of(set);
   }
-  with_field<config_field::Tile>(config, [](Tile& tile) { tile = kTile; });
+  with_field<config_field::Tile>(config, [&](Tile& tile) {
+    tile = kTile;
+    tile.block_k = block_k_of(problem.elements);
+  });
   with_field<config_field::Swizzle>(config, [](int& swizzle) { swizzle = kSwizzle; });
   with_field<config_field::Chunks>(config, [&](int& chunks) {
     const std::int64_t rows = problem.m / row_blocks(problem);

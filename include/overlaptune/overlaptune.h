@@ -119,7 +119,7 @@ typedef struct ovt_platform {
  * n is (each rank brings m / ranks rows of A); gemm_all_to_all sends row block j of C to rank j.
  * all_to_all_gemm sends row block j of A to rank j before the product: row block i of the C of rank
  * r is row block r of rank i's A, times r's own B. In all but gemm_all_reduce m is a multiple of
- * ranks. */
+ * ranks; of 4 * ranks where rows with scales of their own (ovt_dtype) are exchanged first. */
 typedef struct ovt_problem {
   size_t size;
   int64_t m, n, k;

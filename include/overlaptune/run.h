@@ -190,10 +190,11 @@ OVT_API ovt_status ovt_plan_buffers(const ovt_plan* plan, ovt_buffers* buffers);
 OVT_API ovt_status ovt_plan_run(ovt_plan* plan, const void* a, const void* b, void* c,
                                 cudaStream_t stream);
 
-/* The same for a problem whose dtype has scales (ovt_dtype), and only for those: as many as A and B
+/* Runs a plan whose dtype has scales (ovt_dtype), and only such a plan: as many scales as A and B
  * have rows, or one for each, in fp32 in the GPU's memory, aligned to 16 bytes. A rank's rows of A
  * have its own scales, also where they are sent to others; one scale of A is the same on all ranks.
- * A product is multiplied by the scales of its row of A and of its row of B, before C is rounded. */
+ * A product is multiplied by the scales of its row of A and of its row of B, before C is rounded.
+ */
 OVT_API ovt_status ovt_plan_run_scaled(ovt_plan* plan, const void* a, const float* a_scales,
                                        const void* b, const float* b_scales, void* c,
                                        cudaStream_t stream);
@@ -208,8 +209,9 @@ OVT_API void ovt_plan_destroy(ovt_plan* plan);
  * comes. `rows` is m of ovt_problem: a multiple of ranks where that has to be.
  *
  * All ranks give a family the same rows in the same order, as they run the same plans. Ranks
- * that differ end with an error that says so; where they do not come to the same gate, when the time
- * limit is over. Plans by NCCL's collectives alone do not find it out: their results are wrong. */
+ * that differ end with an error that says so; where they do not come to the same gate, when the
+ * time limit is over. Plans by NCCL's collectives alone do not find it out: their results are
+ * wrong. */
 
 /* The recipe of one config, scaled to any number of rows from 1 on: that of a person, or of
  * ovt_plan_config. `problem` is the one that the config is for, and most_rows the most rows.
@@ -242,7 +244,7 @@ OVT_API ovt_status ovt_family_create(ovt_world* world, const char* recipe, int64
 OVT_API ovt_status ovt_family_run(ovt_family* family, int64_t rows, const void* a, const void* b,
                                   void* c, cudaStream_t stream);
 
-/* The same, by the rules of ovt_plan_run_scaled. */
+/* Runs with scales, by the rules of ovt_plan_run_scaled. */
 OVT_API ovt_status ovt_family_run_scaled(ovt_family* family, int64_t rows, const void* a,
                                          const float* a_scales, const void* b,
                                          const float* b_scales, void* c, cudaStream_t stream);

@@ -1,6 +1,7 @@
 #pragma once
 // C = A * B^T on Hopper: A is rows x k, B is n x k, C is rows x n, all row-major, sums in fp32.
-// Elements of C have 16 bits; those of A and B as many, or 8 with scales (hopper_scales.cuh). A tile whose rows are no multiple of 64 is computed as (B * A^T)^T.
+// Elements of C have 16 bits; those of A and B as many, or 8 with scales (hopper_scales.cuh). A
+// tile whose rows are no multiple of 64 is computed as (B * A^T)^T.
 //
 // A persistent launch has one CTA on each SM. In its first warpgroup one warp finds out what comes
 // next (hopper_schedule.cuh); one thread loads tiles of A and B by TMA into a ring of stages
@@ -154,7 +155,7 @@ requires(kTile.cluster == 2) __global__ void __cluster_dims__(2, 1, 1)
                     const __grid_constant__ typename Feed::Params feed,
                     const __grid_constant__ typename Epilogue::Params epilogue,
                     const __grid_constant__ RunFor<Feed, Epilogue> run,
-                const __grid_constant__ ScalesFor<kTile> scales) {
+                    const __grid_constant__ ScalesFor<kTile> scales) {
   compute_tiles(
       Launch<HopperGemm<kTile, Feed, Epilogue>>{a, b, order, feed, epilogue, run, scales});
 }

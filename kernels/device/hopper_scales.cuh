@@ -8,7 +8,8 @@
 // Where the sums leave no registers even for these, the consumer keeps all in shared memory, which
 // it fills before the products, mostly while another consumer multiplies.
 //
-// Rows of other ranks have their scales with them, so those are loaded when the first step is there.
+// Rows of other ranks have their scales with them, so those are loaded when the first step is
+// there.
 
 #include "kernels/device/hopper_tile.cuh"
 

@@ -7,8 +7,8 @@
 
 namespace overlaptune::kernels::device {
 
-/// A tile, and how a CTA computes it (`HopperLayout` in kernels/hopper_gemm.hpp). A step of k is one
-/// swizzled row of 128 bytes: 64 elements, or 128 of 8 bits.
+/// A tile, and how a CTA computes it (`HopperLayout` in kernels/hopper_gemm.hpp). A step of k is
+/// one swizzled row of 128 bytes: 64 elements, or 128 of 8 bits.
 struct HopperTile {
   int block_m;
   int block_n;
@@ -84,7 +84,8 @@ struct HopperGemm {
   /// share a tile; the second one stores the others.
   static constexpr int kFirstSubtiles = (kSubtiles + 1) / 2;
 
-  /// Whether no registers are left for scales (hopper_scales.cuh; `scale_bytes` in core/config/staging.cpp).
+  /// Whether no registers are left for scales (hopper_scales.cuh; `scale_bytes` in
+  /// core/config/staging.cpp).
   static constexpr bool kKeepsScales = kScaled && kPingPong && kParts * kAccumulators >= 176;
 
   // Registers of each thread of the first warpgroup, and of a consumer. Together a CTA cannot have

@@ -25,7 +25,7 @@ Expected<Synchronisation> synchronisation(const ModelConfig& config, const Clust
   constexpr double kPerUs = 1e6;  // of 1 TFLOP/s
   return Synchronisation{
       .parameters = std::llround(weights->all),
-      .gradient_bytes = weights->all * static_cast<double>(operand_bytes(config.elements)) /
+      .gradient_bytes = weights->all * static_cast<double>(result_bytes(config.elements)) /
                         training.tensor_parallel,
       .us_per_token = kOperations * weights->per_token /
                       (training.tensor_parallel * cluster.tflops * kPerUs * training.utilisation)};

@@ -139,7 +139,7 @@ class Family:
     def run_scaled(
         self, rows: int, a: int, a_scales: int, b: int, b_scales: int, c: int, stream: int
     ) -> None:
-        """As Plan.run_scaled, for a number of rows (m)."""
+        """Plan.run_scaled, for a number of rows (m)."""
         run = load().ovt_family_run_scaled
         check(run(self._open_pointer(), rows, a, a_scales, b, b_scales, c, stream))
 
@@ -190,7 +190,7 @@ class Plan:
     def run_scaled(
         self, a: int, a_scales: int, b: int, b_scales: int, c: int, stream: int
     ) -> None:
-        """The same for a dtype with scales: they are in fp32, as many as A and B have rows, or one
+        """Runs with a dtype that has scales: they are in fp32, as many as A and B have rows, or one
         for each."""
         run = load().ovt_plan_run_scaled
         check(run(self._open_pointer(), a, a_scales, b, b_scales, c, stream))

@@ -43,6 +43,7 @@ class CBuffers(ctypes.Structure):
 
 def _signatures() -> Signatures:
     problem = POINTER(CProblem)
+    operands: list[object] = [c_void_p] * 6  # with scales, and the stream
     return {
         "ovt_run_version": (c_char_p, []),
         "ovt_run_last_error": (c_char_p, []),
@@ -59,7 +60,7 @@ def _signatures() -> Signatures:
         "ovt_plan_create": (c_int32, [c_void_p, problem, c_char_p, POINTER(c_void_p)]),
         "ovt_plan_buffers": (c_int32, [c_void_p, POINTER(CBuffers)]),
         "ovt_plan_run": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
-        "ovt_plan_run_scaled": (c_int32, [c_void_p] * 7),
+        "ovt_plan_run_scaled": (c_int32, [c_void_p, *operands]),
         "ovt_plan_destroy": (None, [c_void_p]),
         "ovt_recipe_of": (
             c_int32,
@@ -69,7 +70,7 @@ def _signatures() -> Signatures:
         "ovt_recipe_sizes": (c_int32, [c_char_p, c_int64, POINTER(CSizes)]),
         "ovt_family_create": (c_int32, [c_void_p, c_char_p, c_int64, POINTER(c_void_p)]),
         "ovt_family_run": (c_int32, [c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_void_p]),
-        "ovt_family_run_scaled": (c_int32, [c_void_p, c_int64] + [c_void_p] * 6),
+        "ovt_family_run_scaled": (c_int32, [c_void_p, c_int64, *operands]),
         "ovt_family_buffers": (c_int32, [c_void_p, c_int64, POINTER(CBuffers)]),
         "ovt_family_destroy": (None, [c_void_p]),
     }

@@ -59,8 +59,9 @@ class Problem:
     """One matrix product and its collective: A is m x k, B is n x k, C = A * B^T is m x n.
 
     m, n and k are what one rank computes. ALL_TO_ALL_GEMM sends row block j of A to rank j before the
-    product; GEMM_ALL_TO_ALL sends row block j of C after it. n and k are multiples of 8; in all but GEMM_ALL_REDUCE m
-    is a multiple of ranks. A query for a problem that breaks a rule raises ArgumentError.
+    product; GEMM_ALL_TO_ALL sends row block j of C after it. n and k are multiples of 8 (with
+    8-bit operands of 16); in all but GEMM_ALL_REDUCE m is a multiple of ranks (of 4 * ranks where rows with scales of their
+    own are exchanged first). A query for a problem that breaks a rule raises ArgumentError.
     """
 
     op: Op

@@ -45,10 +45,9 @@ class Call {
   OnDevice current_;
 };
 
-/// Enqueues a plan on a caller's a, b, c and scales, after the run before it, on whatever stream and
-/// of whatever world that was; in a capture, after the run before it of that capture. Throws `c::Refusal` for operands that it
-/// cannot have.
-void run_plan(Ranks& ranks, DeployedPlan& plan, cudaStream_t stream,
-              const Operands& operands);
+/// Enqueues a plan on a caller's a, b, c and scales, after the run before it, on whatever stream
+/// and of whatever world that was; in a capture, after the run before it of that capture. Throws
+/// `c::Refusal` for operands that it cannot have.
+void run_plan(Ranks& ranks, DeployedPlan& plan, cudaStream_t stream, const Operands& operands);
 
 }  // namespace overlaptune::run

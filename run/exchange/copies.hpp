@@ -55,7 +55,7 @@ class Copies {
   /// Copies `bytes` into the memory of `peer`, to where `to` is in this rank's memory. Then raises
   /// the peer's flag `piece` (0 to `kMostPieces` - 1) of this rank.
   void push(int peer, int piece, void* to, const void* from, std::int64_t bytes);
-  /// Copies, too, but raises no flag: that of the next push says that both are there.
+  /// Copies and raises no flag: that of the next push says that both are there.
   void copy_ahead(int peer, void* to, const void* from, std::int64_t bytes);
   /// Work that is enqueued on the stream of the constructor after this call may overwrite what was
   /// pushed.

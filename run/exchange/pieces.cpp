@@ -138,9 +138,8 @@ void Pieces::enqueue_scales(cudaStream_t stream, const Piece& piece,
     return enqueue(stream, world, scales_route_, Collective::all_gather, Dtype::bf16, send, receive,
                    part * blocks_);
   }
-  enqueue_all_to_all(
-      stream, world, scales_route_, Dtype::bf16, send, receive,
-      {.count = part, .send_stride = 2 * block_rows_, .receive_stride = part});
+  enqueue_all_to_all(stream, world, scales_route_, Dtype::bf16, send, receive,
+                     {.count = part, .send_stride = 2 * block_rows_, .receive_stride = part});
 }
 
 void Pieces::enqueue_exchange(cudaStream_t stream, std::size_t piece,

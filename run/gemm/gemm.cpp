@@ -103,6 +103,29 @@ Layout layout(cudaDataType type, std::int64_t rows, std::int64_t columns, std::i
   return result;
 }
 
+/// Elements from one row of A or B to the next.
+std::int64_t pitch_of(const GemmShape& shape) {
+  return shape.row_stride > 0 ? shape.row_stride : shape.k;
+}
+
+/// Where the scales are is said later (`Descriptors::set_scales`).
+void describe_scales(cublasLtMatmulDesc_t operation, Scales scales) {
+  // The sums that tensor cores keep are enough, as for other programs ("fast accumulation").
+  const std::int8_t fast = 1;
+  OVT_CHECK(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast,
+                                           sizeof fast));
+  if (scales != Scales::rows) return;  // one scale is the default
+#if CUBLAS_VERSION >= 120900
+  const cublasLtMatmulMatrixScale_t mode = CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F;
+  for (const auto which : {CUBLASLT_MATMUL_DESC_A_SCALE_MODE, CUBLASLT_MATMUL_DESC_B_SCALE_MODE}) {
+    OVT_CHECK(cublasLtMatmulDescSetAttribute(operation, which, &mode, sizeof mode));
+  }
+#else
+  throw Failure(ErrorKind::bad_input,
+                "scales of rows: this build's cuBLAS has none: expected CUDA 12.9 or later");
+#endif
+}
+
 /// The library scales the rows of one matrix alone: each of a batch is a GEMM of its own.
 GemmShape without_batch(GemmShape shape) {
   if (!is_scaled(shape.elements)) return shape;
@@ -115,7 +138,7 @@ GemmShape without_batch(GemmShape shape) {
 
 std::uint32_t common_alignment(const GemmShape& shape, std::span<const GemmOperands> operands) {
   constexpr std::uint64_t kMostAlignment = 256;
-  const auto pitch = shape.row_stride > 0 ? shape.row_stride : shape.k;
+  const std::int64_t pitch = pitch_of(shape);
   std::uint64_t all =
       kMostAlignment |
       static_cast<std::uint64_t>((pitch | shape.stride_a) * operand_bytes(shape.elements)) |
@@ -170,16 +193,7 @@ const GemmLibrary::Descriptors& GemmLibrary::descriptors(const GemmShape& shape)
   OVT_CHECK(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
                                            sizeof transposed));
   if (is_scaled(shape.elements)) {
-    // The sums that tensor cores keep are enough, as for other programs ("fast accumulation").
-    const std::int8_t fast = 1;
-    OVT_CHECK(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast,
-                                             sizeof fast));
-    const cublasLtMatmulMatrixScale_t mode = scales_of(shape.elements) == Scales::rows
-                                                 ? CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F
-                                                 : CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F;
-    for (const auto which : {CUBLASLT_MATMUL_DESC_A_SCALE_MODE, CUBLASLT_MATMUL_DESC_B_SCALE_MODE}) {
-      OVT_CHECK(cublasLtMatmulDescSetAttribute(operation, which, &mode, sizeof mode));
-    }
+    describe_scales(operation, scales_of(shape.elements));
     // Proposals depend on there being scales, not on where they are.
     made->set_scales(static_cast<const float*>(workspace_.get()),
                      static_cast<const float*>(workspace_.get()));
@@ -189,7 +203,7 @@ const GemmLibrary::Descriptors& GemmLibrary::descriptors(const GemmShape& shape)
     OVT_CHECK(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, &sms,
                                              sizeof sms));
   }
-  const std::int64_t pitch = shape.row_stride > 0 ? shape.row_stride : shape.k;
+  const std::int64_t pitch = pitch_of(shape);
   made->b = layout(operand, shape.k, shape.n, pitch, shape.batch, 0);
   made->a = layout(operand, shape.k, shape.m, pitch, shape.batch, shape.stride_a);
   made->c = layout(type_of(result_of(shape.elements)), shape.n, shape.m, shape.n, shape.batch,
@@ -217,7 +231,8 @@ cublasStatus_t GemmLibrary::multiply_each(cudaStream_t stream, const GemmShape& 
                                           const cublasLtMatmulAlgo_t& algorithm,
                                           const GemmOperands& operands) const {
   const GemmShape one = without_batch(batch);
-  const std::int64_t rows = scales_of(one.elements) == Scales::rows ? batch.stride_a / batch.k : 0;
+  const std::int64_t rows =
+      scales_of(one.elements) == Scales::rows ? batch.stride_a / pitch_of(batch) : 0;
   for (int i = 0; i < batch.batch; ++i) {
     const auto* a = static_cast<const std::byte*>(operands.a);
     auto* c = static_cast<std::byte*>(operands.c);

@@ -51,9 +51,9 @@ struct GeneratedRows {
     bool leaves_out_a_group =
         false;  ///< a plan that is wrong on purpose does not send the last one
   };
-  const void* own = nullptr;  ///< this rank's row block, which is not in `a`
+  const void* own = nullptr;          ///< this rank's row block, which is not in `a`
   const float* own_scales = nullptr;  ///< its scales, which are not in `GeneratedOperands::scales`
-  int own_block = 0;          ///< its number: the rank
+  int own_block = 0;                  ///< its number: the rank
   std::vector<Arrival> arrivals{};
   std::optional<Pushes> pushes{};
 };
@@ -96,7 +96,7 @@ struct GeneratedOperands {
   const void* a = nullptr;  ///< [block][row][k]
   const void* b = nullptr;  ///< [n][k]
   std::int64_t k = 0;
-  ScaleOperands scales{};  ///< for elements that have some
+  ScaleOperands scales{};                    ///< for elements that have some
   std::vector<GeneratedSegment> segments{};  ///< in the order of the tiles; they hold all tiles
   std::optional<GeneratedRows> rows{};       ///< for kernels that wait, and only for them
   std::optional<GeneratedStores> stores{};   ///< for kernels that store at ranks; no segments then

@@ -16,7 +16,7 @@ namespace overlaptune::run {
 [[nodiscard]] std::int64_t bytes_of_a(const Problem& problem);
 [[nodiscard]] std::int64_t bytes_of_b(const Problem& problem);
 [[nodiscard]] std::int64_t bytes_of_c(const Problem& problem);
-/// Those of the scales; 0 where there are none.
+/// Bytes of the scales; 0 where there are none.
 [[nodiscard]] std::int64_t bytes_of_a_scales(const Problem& problem);
 [[nodiscard]] std::int64_t bytes_of_b_scales(const Problem& problem);
 

@@ -30,8 +30,8 @@ class RowsOfPeers : public RowExchange {
  protected:
   [[nodiscard]] bool gathers_scales() const { return gathered_scales_bytes(problem_) > 0; }
   [[nodiscard]] float* scales(const Operands& operands) const {
-    return reinterpret_cast<float*>(at(operands.workspace, problem_.m * problem_.k,
-                                       operand_of(problem_.elements)));
+    return reinterpret_cast<float*>(
+        at(operands.workspace, problem_.m * problem_.k, operand_of(problem_.elements)));
   }
   void describe_scales(const Operands& operands, GeneratedOperands& gemm) const {
     if (gathers_scales()) gemm.scales.a = scales(operands);
@@ -95,8 +95,7 @@ class CopiedRows : public RowsOfPeers {
     if (!gathers_scales()) return;
     const int rank = world_.rank();
     copies_->copy_ahead((rank + to_block) % problem_.ranks, scales(operands) + rank * block_rows_,
-                        operands.scales.a,
-                        block_rows_ * static_cast<std::int64_t>(sizeof(float)));
+                        operands.scales.a, block_rows_ * static_cast<std::int64_t>(sizeof(float)));
   }
 
   /// The group's rows come from the rank that is `block` ranks before this one.

@@ -23,13 +23,19 @@ std::vector<std::string> ways() {
   return found;
 }
 
-/// Problems of many shapes.
+/// Problems of many shapes, and of all elements.
 std::vector<Problem> problems(Op op) {
   std::vector<Problem> list;
-  for (const int ranks : {2, 4, 100}) {
-    for (const auto& [rows, n] :
-         {std::pair<std::int64_t, std::int64_t>{1, 8}, {1000, 264}, {4096, 28672}, {30000, 512}}) {
-      list.push_back({.op = op, .m = rows * ranks, .n = n, .k = 1024, .ranks = ranks});
+  for (const auto& [elements, name] : NamesOf<Elements>::all) {
+    for (const int ranks : {2, 4, 100}) {
+      for (const auto& [rows, n] : {std::pair<std::int64_t, std::int64_t>{4, 16},
+                                    {1, 8},
+                                    {1000, 264},
+                                    {4096, 28672},
+                                    {30000, 512}}) {
+        const Problem problem{op, rows * ranks, n, 1024, elements, ranks};
+        if (validated(problem)) list.push_back(problem);
+      }
     }
   }
   return list;
@@ -51,6 +57,7 @@ TEST(UntunedTest, EachWayRunsEveryShapeOfItsOpsAndNoOther) {
         const auto config = untuned_config(problem, way);
         if (config) {
           ASSERT_TRUE(check(problem, *config, {})) << to_string(*config);
+          ASSERT_TRUE(check(problem, *config, {.limits = gpu_limits(90)})) << to_string(*config);
           ASSERT_EQ(strategy_of(*config), strategy);
           const std::size_t slash = way.find('/');
           const std::string transport = slash == way.npos ? "" : way.substr(slash + 1);

@@ -95,7 +95,8 @@ struct Launch {
   device::Run run{};
 
   void operator()() const {
-    device::hopper_gemm<kTile, Feed, Epilogue>(a, b, order, feed, epilogue, run, device::NoParams{});
+    device::hopper_gemm<kTile, Feed, Epilogue>(a, b, order, feed, epilogue, run,
+                                               device::NoParams{});
   }
 };
 

@@ -52,7 +52,8 @@ TEST(HopperGemm, compiles_without_spills) {
       ASSERT_TRUE(cubin) << cubin.error().message;
       EXPECT_EQ(cubin->properties.spill_bytes, 0) << to_string(tile);
       EXPECT_EQ(cubin->properties.local_bytes, 0) << to_string(tile);
-      EXPECT_LE(cubin->properties.static_shared_bytes + hopper_layout(of_elements, elements)->shared_bytes,
+      EXPECT_LE(cubin->properties.static_shared_bytes +
+                    hopper_layout(of_elements, elements)->shared_bytes,
                 gpu_limits(kHopper).shared_memory_bytes)
           << to_string(tile);
       EXPECT_TRUE(cubin->warnings.empty()) << cubin->warnings.front();

@@ -1,7 +1,7 @@
 #pragma once
-// One wgmma of m64 x n and 32 bytes of k: 16 elements, or 32 of 8 bits. Each n has an instruction of
-// its own, because the number of operands depends on it: a thread has n / 2 sums. Registers and operands of n are those of n - 8, and four
-// more.
+// One wgmma of m64 x n and 32 bytes of k: 16 elements, or 32 of 8 bits. Each n has an instruction
+// of its own, because the number of operands depends on it: a thread has n / 2 sums. Registers and
+// operands of n are those of n - 8, and four more.
 //
 // Source: PTX ISA 8.x, "wgmma.mma_async".
 

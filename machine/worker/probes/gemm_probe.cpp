@@ -88,9 +88,8 @@ Expected<Samples> measure_own(Workbench& bench, const GemmProbe& probe,
 cudaError_t fill_scales(cudaStream_t stream, const GemmProbe& probe,
                         const run::ScaleOperands& scales) {
   if (!is_scaled(probe.elements)) return cudaSuccess;
-  const cudaError_t status =
-      kernels::fill_scales(stream, const_cast<float*>(scales.a), nullptr,
-                           scale_count(probe.elements, probe.m), 1);
+  const cudaError_t status = kernels::fill_scales(stream, const_cast<float*>(scales.a), nullptr,
+                                                  scale_count(probe.elements, probe.m), 1);
   if (status != cudaSuccess) return status;
   return kernels::fill_scales(stream, const_cast<float*>(scales.b), nullptr,
                               scale_count(probe.elements, probe.n), 2);

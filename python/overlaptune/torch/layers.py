@@ -12,7 +12,7 @@ from ..values import Op, Problem
 from .functions import all_gather_gemm, gemm_all_reduce, gemm_reduce_scatter, replicated_gemm
 from .products import DTYPES, largest_part, problem_of
 from .scaled import (
-    Scaled, problem_of_scaled, quantized, scaled_all_gather_gemm, scaled_gemm_all_reduce, scaled_gemm_reduce_scatter
+    SCALES_TOGETHER, Scaled, problem_of_scaled, quantized, scaled_all_gather_gemm, scaled_gemm_all_reduce, scaled_gemm_reduce_scatter
 )
 from .world import World
 
@@ -86,6 +86,8 @@ class _ParallelLinear(torch.nn.Module):
         if self.op is None or self.world.size == 1:
             return
         unit = 1 if self.op == Op.GEMM_ALL_REDUCE else self.world.size
+        if self._result is not None and self.op == Op.ALL_GATHER_GEMM and self.weight_scales.numel() > 1:
+            unit *= SCALES_TOGETHER
         for count in sorted({largest_part(count, unit) * unit for count in rows} - {0}, reverse=True):
             self.world.plan(self._problem(self.op, count))
 

@@ -116,7 +116,7 @@ def own_product(world: World, op: Op, x: torch.Tensor, weight: torch.Tensor) -> 
 
 def rows_of(world: World, op: Op, x: torch.Tensor) -> int:
     """The rows of the product of x, on all ranks together."""
-    rows = x.numel() // x.shape[-1]
+    rows: int = x.numel() // x.shape[-1]
     if op == Op.ALL_GATHER_GEMM:
         return rows * world.size
     if op == Op.GEMM_REDUCE_SCATTER and x.shape[0] % world.size != 0:

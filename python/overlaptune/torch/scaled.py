@@ -16,6 +16,8 @@ from .world import World
 
 #: The largest number of torch.float8_e4m3fn.
 LARGEST = 448.0
+#: Scales of gathered rows travel so many at a time: each rank brings a multiple.
+SCALES_TOGETHER = 4
 
 _DTYPES = {
     ("rows", torch.bfloat16): Dtype.E4M3_ROWS_BF16,
@@ -44,6 +46,7 @@ def quantized(x: torch.Tensor, scales: str = "rows", scale: Optional[float] = No
     scales  "rows": a scale for each row, from its largest number; "tensor": one, from the largest of all
     scale   a scale that is known before (static), for "tensor"; numbers are divided by it
 
+    "tensor" looks at this rank's x only: where ranks share a scale (scaled_all_gather_gemm), give them a known one.
     A row of zeros has the scale 1. These are operations of PyTorch: under torch.compile one or two kernels."""
     wide = x.float()
     if scale is not None:
@@ -144,15 +147,16 @@ def _check(x: Scaled, weight: Scaled, world: World) -> None:
 
 
 def _multiplied(x: Scaled, weight: Scaled, dtype: torch.dtype) -> torch.Tensor:
-    """By PyTorch, without a collective."""
+    """By PyTorch, without a collective. With scales of rows it has results in bf16 only."""
     k = x.values.shape[-1]
     of_x, of_weight = x.scales, weight.scales
     if of_weight.numel() > 1:
         of_x, of_weight = of_x.reshape(-1, 1), of_weight.reshape(1, -1)
     y: torch.Tensor = torch._scaled_mm(
-        x.values.reshape(-1, k), weight.values.t(), scale_a=of_x, scale_b=of_weight, out_dtype=dtype, use_fast_accum=True
+        x.values.reshape(-1, k), weight.values.t(), scale_a=of_x, scale_b=of_weight,
+        out_dtype=dtype if of_weight.numel() == 1 else torch.bfloat16, use_fast_accum=True,
     )
-    return y.reshape(*x.values.shape[:-1], weight.values.shape[0])
+    return y.to(dtype).reshape(*x.values.shape[:-1], weight.values.shape[0])
 
 
 def _by_pytorch(op: Op, x: Scaled, weight: Scaled, world: World, dtype: torch.dtype) -> torch.Tensor:
@@ -184,8 +188,8 @@ def _run(op: Op, x: Scaled, weight: Scaled, world: World, dtype: torch.dtype) ->
     plan = world.plan_or_none(problem_of_scaled(world, op, weight, rows, dtype))
     if plan is None:
         return _by_pytorch(op, x, weight, world, dtype)
-    operands = (x.values, x.scales, weight.values, weight.scales)
-    world.enqueue_scaled(plan, *map(_aligned, operands), y)
+    of_x, of_weight = (Scaled(_aligned(each.values), _aligned(each.scales)) for each in (x, weight))
+    world.enqueue_scaled(plan, of_x.values, of_x.scales, of_weight.values, of_weight.scales, y)
     return y
 
 
@@ -207,4 +211,3 @@ def define(op: Op, define_operator: Any) -> None:
 
     arguments = "Tensor x, Tensor x_scales, Tensor weight, Tensor weight_scales, ScalarType dtype"
     define_operator(f"scaled_{op}", arguments, run, shape)
-

@@ -213,9 +213,11 @@ class World:
         b_scales: torch.Tensor,
         c: torch.Tensor,
     ) -> None:
-        """The same for a plan whose dtype has scales."""
+        """Enqueues a plan whose dtype has scales."""
         stream = torch.cuda.current_stream(self.device).cuda_stream
-        plan.run_scaled(*(each.data_ptr() for each in (a, a_scales, b, b_scales, c)), stream)
+        plan.run_scaled(
+            a.data_ptr(), a_scales.data_ptr(), b.data_ptr(), b_scales.data_ptr(), c.data_ptr(), stream
+        )
 
     def check(self) -> None:
         """Raises UnavailableError, which says why, if the world has died: a rank did not come in

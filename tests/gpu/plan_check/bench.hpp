@@ -8,8 +8,8 @@
 
 #include "core/config/config.hpp"
 #include "core/problem.hpp"
-#include "run/plan.hpp"
 #include "run/handles.hpp"
+#include "run/plan.hpp"
 #include "tests/gpu/plan_check/given_peers.hpp"
 #include "tests/gpu/plan_check/rank_process.hpp"
 

@@ -21,7 +21,7 @@ struct OwnMemory {
   std::array<OperandSet, 2> sets{};
   run::DeviceMemory scratch_a, scratch_b;  ///< inputs of another rank
   run::DeviceMemory scratch_a_scales, scratch_b_scales;
-  run::DeviceMemory rows;                  ///< 0, 1, 2, …
+  run::DeviceMemory rows;  ///< 0, 1, 2, …
   run::DeviceMemory deviation;
 
   /// Memory that is enough for each of the problems.
