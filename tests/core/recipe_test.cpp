@@ -154,6 +154,19 @@ TEST(RecipeConfig, is_legal_for_any_rows) {
   }
 }
 
+/// Rows that travel with scales of their own come four a rank at a time.
+TEST(RecipeConfig, rows_with_scales_of_their_own_are_a_multiple_of_four_a_rank) {
+  const Recipe all =
+      value_or_throw(parse_recipe("recipe=1 op=all_gather_gemm n=1280 k=8192 dtype=e4m3_rows_bf16 "
+                                  "ranks=4 launch=graph sms=132\n"
+                                  "from=1 to=8192 sequential ctas=0 transport=ring"));
+  EXPECT_TRUE(config_for(all, 16));
+  const auto refused = config_for(all, 20);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("a multiple of 4 * ranks = 16"));
+  for (const std::int64_t rows : trial_rows(all, 8192)) EXPECT_EQ(rows % 16, 0) << rows;
+}
+
 TEST(RecipeTrials, cover_each_range) {
   EXPECT_THAT(trial_rows(recipe(), 16384),
               ElementsAre(1, 4, 16, 64, 65, 260, 1040, 4095, 4096, 4097, 16384));
