@@ -18,6 +18,8 @@ namespace {
 
 /// Workspace that NVIDIA recommends for Hopper (cuBLAS documentation, cublasSetWorkspace).
 constexpr std::size_t kWorkspace = std::size_t{32} << 20;
+/// Behind the workspace: room for the scales of a GEMM's rows, where they have to be copied.
+constexpr std::size_t kScaleRoom = std::size_t{4} << 20;
 constexpr int kProposals = 32;
 constexpr std::size_t kFinalists = 8;
 /// Shapes whose descriptors are kept.
@@ -166,7 +168,7 @@ struct GemmLibrary::Descriptors {
   }
 };
 
-GemmLibrary::GemmLibrary(World& world) : world_(&world), workspace_(device_memory(kWorkspace)) {
+GemmLibrary::GemmLibrary(World& world) : world_(&world), workspace_(device_memory(kWorkspace + kScaleRoom)) {
   int device = 0;
   cudaDeviceProp properties{};
   OVT_CHECK(cudaGetDevice(&device));
@@ -219,12 +221,32 @@ cublasStatus_t GemmLibrary::multiply(cudaStream_t stream, const GemmShape& shape
     return multiply_each(stream, shape, algorithm, operands);
   }
   const Descriptors& with = descriptors(shape);
-  if (is_scaled(shape.elements)) with.set_scales(operands.scales.a, operands.scales.b);
+  if (is_scaled(shape.elements)) {
+    with.set_scales(aligned_scales(stream, shape, operands.scales.a), operands.scales.b);
+  }
   const float one = 1;
   const float zero = 0;
   return cublasLtMatmul(handle_.get(), with.operation.get(), &one, operands.b, with.b.get(),
                         operands.a, with.a.get(), &zero, operands.c, with.c.get(), operands.c,
                         with.c.get(), &algorithm, workspace_.get(), kWorkspace, stream);
+}
+
+/// The library takes scales at multiples of 16 bytes. Those of a row block or piece may begin at
+/// any row.
+const float* GemmLibrary::aligned_scales(cudaStream_t stream, const GemmShape& shape,
+                                         const float* scales) const {
+  if (reinterpret_cast<std::uintptr_t>(scales) % kLeastAlignment == 0) return scales;
+  const auto bytes =
+      static_cast<std::size_t>(scale_count(shape.elements, shape.m)) * sizeof(float);
+  if (bytes > kScaleRoom) {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("scales of {} rows that begin at no multiple of 16 bytes: expected at "
+                              "most {} rows",
+                              shape.m, kScaleRoom / sizeof(float)));
+  }
+  void* const room = static_cast<std::byte*>(workspace_.get()) + kWorkspace;
+  OVT_CHECK(cudaMemcpyAsync(room, scales, bytes, cudaMemcpyDeviceToDevice, stream));
+  return static_cast<const float*>(room);
 }
 
 cublasStatus_t GemmLibrary::multiply_each(cudaStream_t stream, const GemmShape& batch,

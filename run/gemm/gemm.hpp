@@ -86,6 +86,8 @@ class GemmLibrary {
   [[nodiscard]] cublasStatus_t multiply(cudaStream_t stream, const GemmShape& shape,
                                         const cublasLtMatmulAlgo_t& algorithm,
                                         const GemmOperands& operands) const;
+  [[nodiscard]] const float* aligned_scales(cudaStream_t stream, const GemmShape& shape,
+                                            const float* scales) const;
   [[nodiscard]] cublasStatus_t multiply_each(cudaStream_t stream, const GemmShape& batch,
                                              const cublasLtMatmulAlgo_t& algorithm,
                                              const GemmOperands& operands) const;

@@ -21,6 +21,7 @@ import compile_cases
 import end_cases
 import family_cases
 import operand_cases
+import scaled_cases
 import torch
 import torch.distributed as dist
 import world_cases
@@ -53,7 +54,7 @@ def main() -> None:
     rank = dist.get_rank()
     # In this order: the last ones end worlds, and at last the process group.
     cases: dict[str, Case] = {**operand_cases.CASES, **world_cases.CASES, **family_cases.CASES, **compile_cases.CASES,
-                              **end_cases.CASES}
+                              **scaled_cases.CASES, **end_cases.CASES}
     names = sys.argv[1:] or list(cases)
     unknown = [name for name in names if name not in cases]
     if unknown:

@@ -1,0 +1,94 @@
+"""Cases of 8-bit operands, against products of their numbers in double precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from overlaptune import ArgumentError
+from overlaptune.torch import (
+    ColumnParallelLinear,
+    RowParallelLinear,
+    Scaled,
+    World,
+    quantized,
+    scaled_all_gather_gemm,
+    scaled_gemm_all_reduce,
+    scaled_gemm_reduce_scatter,
+)
+
+#: Largest error of a result in bf16, with sums of 8-bit products as tensor cores keep them.
+TOLERANCE = 0.005
+#: Largest error by rounding operands to 8 bits: half a step of 3 bits each, less what averages out.
+ROUNDING = 0.06
+
+
+def wide(scaled: Scaled) -> torch.Tensor:
+    if scaled.scales.numel() == 1:
+        return scaled.values.double() * scaled.scales.double()
+    return scaled.values.double() * scaled.scales.double().reshape(*scaled.values.shape[:-1], 1)
+
+
+def error_of(y: torch.Tensor, right: torch.Tensor) -> float:
+    return float(((y.double() - right).norm() / right.norm()).item())
+
+
+def expect_close(what: str, y: torch.Tensor, right: torch.Tensor, tolerance: float) -> None:
+    error = error_of(y, right)
+    if y.shape != right.shape or not error <= tolerance:
+        raise AssertionError(f"{what}: {tuple(y.shape)}, relative error {error:.2e}, at most {tolerance:.0e}")
+
+
+def drawn(rows: int, columns: int, world: World) -> torch.Tensor:
+    """Rows of very different sizes."""
+    sizes = torch.exp(torch.randn(rows, 1, device=world.device))
+    return (torch.randn(rows, columns, device=world.device) * sizes).to(torch.bfloat16)
+
+
+def check_products(world: World) -> None:
+    """Each function, with either kind of scales and either result; rows that no tile divides, and a row of zeros."""
+    for dtype, scales in ((torch.bfloat16, "rows"), (torch.float16, "rows"), (torch.bfloat16, "tensor")):
+        for function, rows in ((scaled_gemm_all_reduce, 1001), (scaled_gemm_reduce_scatter, 500 * world.size),
+                               (scaled_all_gather_gemm, 260)):
+            x, weight = drawn(rows, 1040, world), drawn(528, 1040, world) * 0.02
+            x[3] = 0
+            # One scale is the same on all ranks. The largest numbers are beyond it, and become the largest of 8 bits.
+            of_x = quantized(x, scales, 0.05 if scales == "tensor" else None)
+            of_weight = quantized(weight, scales)
+            y = function(of_x, of_weight, world, dtype)
+            a, b = wide(of_x), wide(of_weight)
+            if function is scaled_all_gather_gemm:
+                whole = torch.empty((rows * world.size, 1040), dtype=a.dtype, device=a.device)
+                dist.all_gather_into_tensor(whole, a, group=world.group)
+                a = whole
+            right = a @ b.t()
+            if function is not scaled_all_gather_gemm:
+                dist.all_reduce(right, group=world.group)
+            if function is scaled_gemm_reduce_scatter:
+                right = right.chunk(world.size)[world.rank]
+            expect_close(f"{function.__name__}, {scales}, {dtype}", y, right, TOLERANCE)
+
+
+def check_layers(world: World) -> None:
+    """A pair of layers before and after they have 8 bits, eager and compiled; no gradient."""
+    up = ColumnParallelLinear(world, 1024, 512 * world.size, bias=True)
+    down = RowParallelLinear(world, 512 * world.size, 1024, bias=True)
+    x = torch.randn(256, 1024, device=world.device, dtype=torch.bfloat16)
+    with torch.no_grad():
+        right = down(torch.relu(up(x)))
+        for layer in (up, down):
+            layer.quantize()
+            layer.prepare([256 * world.size])
+        expect_close("layers of 8 bits", down(torch.relu(up(x))), right.double(), ROUNDING)
+        pair: Any = torch.compile(lambda x: down(torch.relu(up(x))), fullgraph=True)
+        expect_close("compiled layers of 8 bits", pair(x), right.double(), ROUNDING)
+    try:
+        up(x.requires_grad_())
+    except ArgumentError:
+        return
+    raise AssertionError("an input that needs a gradient was taken")
+
+
+CASES = {"products_of_8_bits": check_products, "layers_of_8_bits": check_layers}
