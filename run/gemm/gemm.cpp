@@ -168,7 +168,8 @@ struct GemmLibrary::Descriptors {
   }
 };
 
-GemmLibrary::GemmLibrary(World& world) : world_(&world), workspace_(device_memory(kWorkspace + kScaleRoom)) {
+GemmLibrary::GemmLibrary(World& world)
+    : world_(&world), workspace_(device_memory(kWorkspace + kScaleRoom)) {
   int device = 0;
   cudaDeviceProp properties{};
   OVT_CHECK(cudaGetDevice(&device));
@@ -236,13 +237,13 @@ cublasStatus_t GemmLibrary::multiply(cudaStream_t stream, const GemmShape& shape
 const float* GemmLibrary::aligned_scales(cudaStream_t stream, const GemmShape& shape,
                                          const float* scales) const {
   if (reinterpret_cast<std::uintptr_t>(scales) % kLeastAlignment == 0) return scales;
-  const auto bytes =
-      static_cast<std::size_t>(scale_count(shape.elements, shape.m)) * sizeof(float);
+  const auto bytes = static_cast<std::size_t>(scale_count(shape.elements, shape.m)) * sizeof(float);
   if (bytes > kScaleRoom) {
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("scales of {} rows that begin at no multiple of 16 bytes: expected at "
-                              "most {} rows",
-                              shape.m, kScaleRoom / sizeof(float)));
+    throw Failure(
+        ErrorKind::bad_input,
+        fmt::format("scales of {} rows that begin at no multiple of 16 bytes: expected at "
+                    "most {} rows",
+                    shape.m, kScaleRoom / sizeof(float)));
   }
   void* const room = static_cast<std::byte*>(workspace_.get()) + kWorkspace;
   OVT_CHECK(cudaMemcpyAsync(room, scales, bytes, cudaMemcpyDeviceToDevice, stream));

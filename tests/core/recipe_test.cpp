@@ -139,7 +139,7 @@ TEST(RecipeConfig, is_legal_for_any_rows) {
         ways.erase(0, end + 1);
         if (!config) continue;
         const RecipeRange range = scalable(tuned, *config);
-        const int unit = row_unit(weight_of(tuned));
+        const std::int64_t unit = row_unit(weight_of(tuned));
         for (std::int64_t rows = unit; rows < 20'000; rows += rows / 7 / unit * unit + unit) {
           Problem problem = tuned;
           problem.m = rows;

@@ -48,7 +48,7 @@ struct Losses {
 
 Losses losses_of(const LearnedModel& model, const Recipe& recipe, std::int64_t most_rows,
                  int count) {
-  const int unit = row_unit(recipe.weight);
+  const std::int64_t unit = row_unit(recipe.weight);
   std::mt19937_64 random(11);
   Losses losses;
   for (int i = 0; i < count; ++i) {

@@ -88,7 +88,7 @@ TEST(RecipeSizesTest, are_enough_for_every_number_of_rows) {
                                       signaled_config("symmetric"), library_config("chunked")}) {
       const Recipe recipe = value_or_throw(parse_recipe(recipe_of(op, config, 4096)));
       const auto most = value_or_throw(run::family_sizes(recipe, 4096));
-      const int unit = row_unit(recipe.weight);
+      const std::int64_t unit = row_unit(recipe.weight);
       for (std::int64_t rows = unit; rows <= 4096; rows += unit) {
         const auto takes = run::deployed_sizes(value_or_throw(run::work_for(recipe, rows)));
         ASSERT_LE(takes.shared(), most.shared_bytes) << config << ' ' << rows;
