@@ -325,7 +325,7 @@ TEST_F(DamageTest, ADamagedWinnerIsNamedAndCanBeReplaced) {
   ASSERT_TRUE(read());
   EXPECT_EQ(read()->winner, sound.winner);
   Problem untuned = candidate.problem;
-  untuned.k += 8;
+  untuned.k += 16;
   EXPECT_FALSE(store.has_winner(sound.platform, untuned, candidate.launch));
 }
 

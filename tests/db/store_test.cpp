@@ -72,7 +72,7 @@ TEST_F(StoreTest, CandidatesOfOneProblemAndLaunchOnly) {
   auto eager = wanted;
   eager.launch = Launch::eager;
   auto other_problem = wanted;
-  other_problem.problem.n += 8;
+  other_problem.problem.n += 16;
   auto other_config = wanted;
   other_config.config = samples::numbered_config(7);
   for (const auto& candidate : {wanted, eager, other_problem, other_config}) {
@@ -260,8 +260,8 @@ TEST_F(StoreTest, AWinnerIsFoundUnderItsWholeKeyOnly) {
   EXPECT_FALSE(store_.winner(platform, problem, Launch::eager));
   EXPECT_FALSE(store_.winner(platform + 1, problem, Launch::graph));
   for (const auto& change : std::vector<std::function<void(Problem&)>>{
-           [](Problem& p) { p.m += p.ranks; }, [](Problem& p) { p.n += 8; },
-           [](Problem& p) { p.k += 8; }, [](Problem& p) { p.m *= ++p.ranks; }}) {
+           [](Problem& p) { p.m += 4 * p.ranks; }, [](Problem& p) { p.n += 16; },
+           [](Problem& p) { p.k += 16; }, [](Problem& p) { p.m *= ++p.ranks; }}) {
     Problem other = problem;
     change(other);
     EXPECT_FALSE(store_.winner(platform, other, Launch::graph)) << to_string(other);

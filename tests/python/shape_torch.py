@@ -96,6 +96,7 @@ def install(attention: Any) -> Any:
     torch = types.ModuleType("torch")
     torch.Tensor, torch.dtype = Tensor, str
     torch.bfloat16, torch.float16, torch.float32 = "bf16", "fp16", "fp32"
+    torch.float8_e4m3fn = "e4m3"
     torch.randn = lambda *shape, device: Tensor(shape[0] if isinstance(shape[0], tuple) else shape, "fp32")
     torch.arange = lambda count, device, dtype: Tensor((count,), dtype)
     torch.empty = lambda shape, dtype, device: Tensor(shape, dtype)

@@ -84,7 +84,7 @@ def multiplied(operands: Operands, x: torch.Tensor, x_scales: Optional[torch.Ten
     """The product of an x like that of the operands with their weight."""
     weight = operands.weight.t()
     if x_scales is None:
-        return torch.matmul(x, weight, out=out)
+        return x @ weight if out is None else torch.matmul(x, weight, out=out)
     assert operands.weight_scales is not None
     of_x, of_weight = for_scaled_mm(x_scales, operands.weight_scales)
     y: torch.Tensor = torch._scaled_mm(x, weight, scale_a=of_x, scale_b=of_weight,
