@@ -30,7 +30,7 @@ bool overlap(const void* one, std::size_t bytes, const void* other, std::size_t 
          address(other) < address(one) + bytes;
 }
 
-/// What is wrong with scales by themselves.
+/// The mistake in scales by themselves; empty: none.
 std::string mistake_in_scales(const char* name, const float* scales, std::size_t bytes) {
   if ((scales != nullptr) != (bytes > 0)) {
     return bytes > 0 ? fmt::format(

@@ -1,5 +1,5 @@
 #pragma once
-// What a published config says of quantised products.
+// Quantised products in published configs.
 
 #include <optional>
 #include <string>
