@@ -114,11 +114,12 @@ typedef struct ovt_platform {
 
 /* One matrix product and its collective. Row-major: A is m x k, B is n x k, C = A * B^T is m x n;
  * m, n and k are what one rank computes, at most 2^31 - 1, n and k multiples of 8 (with 8-bit
- * operands of 16). For gemm_all_reduce and gemm_reduce_scatter k is already divided among the ranks, for all_gather_gemm
- * n is (each rank brings m / ranks rows of A); gemm_all_to_all sends row block j of C to rank j.
- * all_to_all_gemm sends row block j of A to rank j before the product: row block i of the C of rank
- * r is row block r of rank i's A, times r's own B. In all but gemm_all_reduce m is a multiple of
- * ranks; of 4 * ranks where rows with scales of their own (ovt_dtype) are exchanged first. */
+ * operands of 16). For gemm_all_reduce and gemm_reduce_scatter k is already divided among the
+ * ranks, for all_gather_gemm n is (each rank brings m / ranks rows of A); gemm_all_to_all sends row
+ * block j of C to rank j. all_to_all_gemm sends row block j of A to rank j before the product: row
+ * block i of the C of rank r is row block r of rank i's A, times r's own B. In all but
+ * gemm_all_reduce m is a multiple of ranks; of 4 * ranks where rows with scales of their own
+ * (ovt_dtype) are exchanged first. */
 typedef struct ovt_problem {
   size_t size;
   int64_t m, n, k;
