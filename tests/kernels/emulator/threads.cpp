@@ -3,8 +3,35 @@
 #include <cstddef>
 #include <utility>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 namespace emulator {
 namespace {
+
+/// A stack, as AddressSanitizer wants to be told of it at each change of stacks: where it does not
+/// know the one in use, an exception leaves the marks of the frames that it ended.
+struct Stack {
+  const void* lowest = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// Called before the change.
+void leave_for([[maybe_unused]] const Stack& next, [[maybe_unused]] void** frames = nullptr) {
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_start_switch_fiber(frames, next.lowest, next.bytes);
+#endif
+}
+
+/// Called after it. Returns the stack that was left.
+Stack arrive([[maybe_unused]] void* frames = nullptr) {
+  Stack left;
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(frames, &left.lowest, &left.bytes);
+#endif
+  return left;
+}
 
 constexpr std::size_t kStackBytes = 256 << 10;
 /// One of so many threads is far behind the others, and goes on one of so many times that it is
@@ -20,11 +47,14 @@ struct Threads::Thread {
   Own own;
   bool is_slow = false;
   bool waits = false;
+
+  [[nodiscard]] Stack whole_stack() const { return {stack.get(), kStackBytes}; }
 };
 
 namespace {
 Threads* entered = nullptr;  // `makecontext` passes no pointers
-}
+Stack caller_stack;
+}  // namespace
 
 Threads::Threads(unsigned seed) : random_(seed) {}
 Threads::~Threads() = default;
@@ -51,11 +81,17 @@ void Threads::run() {
   if (ready_.empty()) return;
   entered = this;
   running_ = &drawn();
+  caller_stack = {};
+  void* frames = nullptr;
+  leave_for(running_->whole_stack(), &frames);
   swapcontext(&caller_, &running_->context);
+  arrive(frames);
   running_ = nullptr;
 }
 
 void Threads::enter() {
+  const Stack left = arrive();
+  if (caller_stack.lowest == nullptr) caller_stack = left;  // the first comes from `run`
   Threads& threads = *entered;
   Thread& self = *threads.running_;
   own = self.own;
@@ -65,8 +101,12 @@ void Threads::enter() {
   }
   self.work = nullptr;
   threads.ended_.push_back(&self);
-  if (--threads.alive_ == 0) setcontext(&threads.caller_);
+  if (--threads.alive_ == 0) {
+    leave_for(caller_stack);
+    setcontext(&threads.caller_);
+  }
   threads.running_ = &threads.drawn();
+  leave_for(threads.running_->whole_stack());
   setcontext(&threads.running_->context);
 }
 
@@ -89,7 +129,12 @@ void Threads::go_on_with(Thread& next) {
   Thread& self = *running_;
   self.own = own;
   running_ = &next;
-  if (&next != &self) swapcontext(&self.context, &next.context);
+  if (&next != &self) {
+    void* frames = nullptr;
+    leave_for(next.whole_stack(), &frames);
+    swapcontext(&self.context, &next.context);
+    arrive(frames);
+  }
   own = self.own;
   if (stopped_) throw Stopped{};
 }
