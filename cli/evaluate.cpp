@@ -15,9 +15,9 @@
 #include "cli/output/origin.hpp"
 #include "cli/output/progress.hpp"
 #include "core/config/work.hpp"
-#include "core/statistics.hpp"
 #include "reports/quality/rerun.hpp"
 #include "tuner/leave_one_out.hpp"
+#include "tuner/validate.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -36,19 +36,10 @@ struct EvaluateFlags {
 
 /// The median of the paired ratio to `sequential` for each result; NaN where it is not valid.
 std::vector<double> ratios_to_sequential(const std::vector<RunResult>& results) {
-  const auto times = [](const RunResult& result) {
-    return result.verdict == Verdict::valid ? slowest_rank(result) : std::vector<Microseconds>{};
-  };
-  const std::vector<Microseconds> sequential = times(results.front());
   std::vector<double> ratios;
-  ratios.reserve(results.size());
   for (const RunResult& result : results) {
-    std::vector<double> paired;
-    const std::vector<Microseconds> mine = times(result);
-    for (std::size_t i = 0; i < std::min(mine.size(), sequential.size()); ++i) {
-      paired.push_back(mine[i] / sequential[i]);
-    }
-    ratios.push_back(paired.empty() ? std::nan("") : quantile(paired, 0.5));
+    const auto speedup = paired_speedup(results.front(), result);
+    ratios.push_back(speedup ? 1 / speedup->median : std::nan(""));
   }
   return ratios;
 }

@@ -1,8 +1,5 @@
 #include "cli/evaluate_held_out.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -13,33 +10,13 @@
 #include "probes/held_out.hpp"
 #include "probes/probes.hpp"
 #include "reports/table/table.hpp"
+#include "tuner/held_out_errors.hpp"
 #include "tuner/layer_probes.hpp"
 
 namespace overlaptune::cli {
 namespace {
 
-struct Point {
-  std::string kind;
-  std::string probe;
-  double measured_us = 0;
-  double predicted_us = 0;
-  [[nodiscard]] double error() const { return std::abs(predicted_us / measured_us - 1); }
-};
-
-std::string kind_of(const Probe& probe) {
-  if (const auto* collective = std::get_if<CollectiveProbe>(&probe)) {
-    return std::string(to_string(collective->collective));
-  }
-  const auto* gemm = std::get_if<GemmProbe>(&probe);
-  return gemm == nullptr || gemm->tile.is_library() ? "gemm" : "generated gemm";
-}
-
-bool is_gemm(const std::string& kind) {
-  return kind == "gemm" || kind == "generated gemm";
-}
-
-/// The errors over all points, over all collectives, and for each kind.
-Table summary(const std::vector<Point>& points) {
+Table summary(const std::vector<HeldOutPoint>& points) {
   Table table{.name = "held_out",
               .columns = {{"of"},
                           {"count"},
@@ -47,22 +24,9 @@ Table summary(const std::vector<Point>& points) {
                           {"p90_percent"},
                           {"max_percent"},
                           {"mean_percent"}}};
-  std::vector<std::string> kinds{"collectives"};
-  for (const Point& point : points) {
-    if (std::find(kinds.begin(), kinds.end(), point.kind) == kinds.end()) {
-      kinds.push_back(point.kind);
-    }
-  }
-  for (const std::string& kind : kinds) {
-    std::vector<double> errors;
-    for (const Point& point : points) {
-      if (point.kind == kind || (kind == "collectives" && !is_gemm(point.kind))) {
-        errors.push_back(100 * point.error());
-      }
-    }
-    if (errors.empty()) continue;
-    table.rows.push_back({kind, static_cast<std::int64_t>(errors.size()), quantile(errors, 0.5),
-                          quantile(errors, 0.9), quantile(errors, 1), mean(errors)});
+  for (const ErrorsOfKind& errors : errors_by_kind(points)) {
+    table.rows.push_back({errors.kind, static_cast<std::int64_t>(errors.count), 100 * errors.median,
+                          100 * errors.p90, 100 * errors.most, 100 * errors.mean});
   }
   return table;
 }
@@ -91,41 +55,12 @@ std::vector<Probe> probes_of(const HeldOutFlags& flags, const Model& model,
   return probes;
 }
 
-struct Measured {
-  std::vector<Point> points{};
-  int left_out = 0;
-};
-
-/// Measures the probes, until a signal comes.
-Measured measure(Machine& machine, const Model& model, const std::vector<Probe>& probes) {
-  Measured result;
-  ProgressBar bar;
-  const Progress progress = bar.callback();
-  for (std::size_t i = 0; i < probes.size(); ++i) {
-    if (!progress(i, probes.size(), to_string(probes[i]))) break;
-    const auto predicted = model.predict(probes[i]);
-    const auto measured = machine.measure(probes[i]);
-    if (!measured && measured.error().kind != ErrorKind::bad_input) {
-      throw Failure(measured.error());
-    }
-    if (!measured || !predicted) {
-      spdlog::warn("{}: left out: {}", to_string(probes[i]),
-                   (measured ? predicted.error() : measured.error()).message);
-      ++result.left_out;
-      continue;
-    }
-    result.points.push_back({kind_of(probes[i]), to_string(probes[i]),
-                             measured->time.median.count(), predicted->count()});
-  }
-  return result;
-}
-
-OrderedJson document(const Measured& measured, const Platform& platform, std::uint64_t seed) {
+OrderedJson document(const HeldOut& measured, const Platform& platform, std::uint64_t seed) {
   OrderedJson list = OrderedJson::array();
-  for (const Point& point : measured.points) {
-    list.push_back({{"probe", point.probe},
-                    {"measured_us", point.measured_us},
-                    {"predicted_us", point.predicted_us}});
+  for (const HeldOutPoint& point : measured.points) {
+    list.push_back({{"probe", to_string(point.probe)},
+                    {"measured_us", point.measured.count()},
+                    {"predicted_us", point.predicted.count()}});
   }
   OrderedJson document{{"platform", platform.name},
                        {"fingerprint", fingerprint(platform)},
@@ -151,7 +86,11 @@ int evaluate_held_out(const HeldOutFlags& flags, const MachineFlags& machine_fla
   if (const auto ready = machine->prepare(kernels_of(probes)); !ready) {
     throw Failure(ready.error());
   }
-  const Measured measured = measure(*machine, model, probes);
+  HeldOut measured;
+  {
+    ProgressBar bar;
+    measured = value_or_throw(measure_held_out(*machine, model, probes, bar.callback()));
+  }
   if (interrupted() != 0) return kSignalBase + interrupted();
   if (common.json) {
     print_json(document(measured, platform.platform, common.seed));

@@ -8,14 +8,10 @@
 
 #include "cli/interrupt.hpp"
 #include "cli/output/progress.hpp"
-#include "core/statistics.hpp"
 #include "query/snapshot.hpp"
 
 namespace overlaptune::cli {
 namespace {
-
-/// An answer that takes this much longer than `sequential` is slower than noise explains.
-constexpr double kSlower = 1.02;
 
 /// The problems of a platform that were tuned, each once.
 std::vector<Problem> tuned_problems(const Store& store, PlatformId platform) {
@@ -69,25 +65,7 @@ std::vector<UntunedResult> run_untuned(Machine& machine, const UntunedOptions& o
 }
 
 Table untuned_summary(const std::vector<UntunedResult>& results) {
-  std::vector<double> errors;
-  std::vector<double> regrets;
-  std::int64_t slower = 0;
-  std::int64_t failed = 0;
-  double speedups = 0;
-  for (const UntunedResult& result : results) {
-    if (result.verdict != Verdict::valid) {
-      ++failed;
-      continue;
-    }
-    errors.push_back(std::abs(result.predicted / result.measured - 1));
-    regrets.push_back(result.over_best - 1);
-    slower += result.over_sequential > kSlower ? 1 : 0;
-    speedups -= std::log(result.over_sequential);
-  }
-  const auto count = static_cast<std::int64_t>(errors.size());
-  const auto most = [](const std::vector<double>& list) {
-    return list.empty() ? std::nan("") : *std::max_element(list.begin(), list.end());
-  };
+  const UntunedSummary all = summary_of(results);
   return {.name = "untuned",
           .columns = {{"problems"},
                       {"error_mean_percent", 2},
@@ -97,9 +75,9 @@ Table untuned_summary(const std::vector<UntunedResult>& results) {
                       {"speedup", 3},
                       {"slower_than_sequential"},
                       {"failed"}},
-          .rows = {{count, 100 * mean(errors), 100 * most(errors), 100 * mean(regrets),
-                    100 * most(regrets), std::exp(speedups / static_cast<double>(count)), slower,
-                    failed}}};
+          .rows = {{std::int64_t{all.problems}, 100 * all.error_mean, 100 * all.error_most,
+                    100 * all.regret_mean, 100 * all.regret_most, all.speedup,
+                    std::int64_t{all.slower_than_sequential}, std::int64_t{all.failed}}}};
 }
 
 Table untuned_table(const std::vector<UntunedResult>& results) {

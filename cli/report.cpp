@@ -12,10 +12,10 @@
 
 #include "cli/command.hpp"
 #include "cli/flags/problem_flags.hpp"
-#include "cli/predicted_pairs.hpp"
 #include "db/rules.hpp"
 #include "reports/comparison.hpp"
 #include "reports/page/html_report.hpp"
+#include "reports/page/predicted_pairs.hpp"
 #include "reports/regressions.hpp"
 
 namespace overlaptune::cli {

@@ -93,8 +93,9 @@ int whatif_of_operation(const WhatIfFlags& flags) {
   const MeasuredTimes measured = measured_times(flags, *flags.operation);
   std::vector<WhatIfAnswer> all;
   for (const std::string& name : flags.clusters) {
-    const auto own = warned_answers(value_or_throw(cluster::find_cluster(name)), measured,
-                                    *flags.operation, flags.bytes, flags.gpus);
+    const auto cluster = value_or_throw(cluster::find_cluster(name));
+    warn_of(cluster, measured);
+    const auto own = cluster::answers(cluster, measured, *flags.operation, flags.bytes, flags.gpus);
     all.insert(all.end(), own.begin(), own.end());
   }
   if (flags.common.json) {

@@ -35,13 +35,8 @@ using cluster::WhatIfAnswer;
 /// (`bad_input`) that names the file.
 [[nodiscard]] MeasuredTimes measured_times(const WhatIfFlags& flags, cluster::Operation operation);
 
-/// `cluster::answers`, with a warning for each note of the cluster and each doubt about measured
-/// times.
-[[nodiscard]] std::vector<WhatIfAnswer> warned_answers(const cluster::Cluster& cluster,
-                                                       const MeasuredTimes& measured,
-                                                       cluster::Operation operation,
-                                                       const std::vector<std::int64_t>& bytes,
-                                                       int gpus);
+/// A warning for each note of the cluster, and for each doubt about measured times of it.
+void warn_of(const cluster::Cluster& cluster, const MeasuredTimes& measured);
 
 [[nodiscard]] OrderedJson json_of(const WhatIfAnswer& answer);
 

@@ -26,15 +26,10 @@ MeasuredTimes measured_times(const WhatIfFlags& flags, cluster::Operation operat
           .source = flags.calibrate};
 }
 
-std::vector<WhatIfAnswer> warned_answers(const cluster::Cluster& cluster,
-                                         const MeasuredTimes& measured,
-                                         cluster::Operation operation,
-                                         const std::vector<std::int64_t>& bytes, int gpus) {
+void warn_of(const cluster::Cluster& cluster, const MeasuredTimes& measured) {
   for (const std::string& note : cluster.notes) spdlog::warn("{}: {}", cluster.name, note);
-  if (!measured.rows.empty()) {
-    for (const std::string& doubt : cluster::doubts(cluster, measured.rows)) spdlog::warn(doubt);
-  }
-  return cluster::answers(cluster, measured, operation, bytes, gpus);
+  if (measured.rows.empty()) return;
+  for (const std::string& doubt : cluster::doubts(cluster, measured.rows)) spdlog::warn(doubt);
 }
 
 }  // namespace overlaptune::cli

@@ -11,34 +11,7 @@
 namespace overlaptune::cli {
 namespace {
 
-struct Step {
-  cluster::Synchronisation synchronisation{};
-  WhatIfAnswer all_reduce{};
-  double tokens = 0;  ///< of a replica, whose backward pass hides it
-};
-
-Step step_on(const WhatIfFlags& flags, const std::string& name, const ModelConfig& config) {
-  const auto cluster = value_or_throw(cluster::find_cluster(name));
-  const std::int64_t gpus = std::int64_t{flags.data_parallel} * flags.tensor_parallel;
-  if (gpus > most_gpus(cluster)) {
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("--data-parallel {}: with --tensor-parallel {} {} GPUs: expected at "
-                              "most the {} of {}",
-                              flags.data_parallel, flags.tensor_parallel, gpus, most_gpus(cluster),
-                              cluster.name));
-  }
-  Step step{.synchronisation = value_or_throw(synchronisation(
-                config, cluster,
-                {.tensor_parallel = flags.tensor_parallel, .utilisation = flags.utilisation}))};
-  const auto across = value_or_throw(across_replicas(cluster, flags.tensor_parallel));
-  const auto operation = cluster::Operation::all_reduce;
-  step.all_reduce = warned_answers(across, measured_times(flags, operation), operation,
-                                   {static_cast<std::int64_t>(step.synchronisation.gradient_bytes)},
-                                   flags.data_parallel)
-                        .front();
-  step.tokens = hiding_tokens(step.synchronisation, step.all_reduce.estimate.us);
-  return step;
-}
+using Step = cluster::HiddenAllReduce;
 
 OrderedJson json_of_step(const Step& step, const WhatIfFlags& flags) {
   return {{"cluster", step.all_reduce.cluster},
@@ -85,7 +58,13 @@ int whatif_of_model(const WhatIfFlags& flags) {
   std::string sentences;
   std::string source;
   for (const std::string& name : flags.clusters) {
-    const Step step = step_on(flags, name, config);
+    const auto cluster = value_or_throw(cluster::find_cluster(name));
+    const MeasuredTimes measured = measured_times(flags, cluster::Operation::all_reduce);
+    warn_of(cluster, measured);
+    const Step step = cluster::hidden_all_reduce(
+        config, cluster, measured,
+        {.tensor_parallel = flags.tensor_parallel, .utilisation = flags.utilisation},
+        flags.data_parallel);
     const cluster::AlgorithmTime& best = step.all_reduce.estimate.algorithms.front();
     parameters = step.synchronisation.parameters;
     source = step.all_reduce.calibrated_by;

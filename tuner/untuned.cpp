@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "core/statistics.hpp"
 #include "model/draw.hpp"
 #include "tuner/propose.hpp"
 #include "tuner/validate.hpp"
@@ -116,6 +117,34 @@ Expected<UntunedResult> run_untuned(Machine& machine, LearnedModel& model, const
     row.over_best = std::max(1.0, median_ratio(own, results->back()));
   }
   return row;
+}
+
+UntunedSummary summary_of(std::span<const UntunedResult> results) {
+  constexpr double kSlower = 1.02;
+  UntunedSummary summary;
+  std::vector<double> errors;
+  std::vector<double> regrets;
+  double speedups = 0;
+  for (const UntunedResult& result : results) {
+    if (result.verdict != Verdict::valid) {
+      ++summary.failed;
+      continue;
+    }
+    ++summary.problems;
+    errors.push_back(std::abs(result.predicted / result.measured - 1));
+    regrets.push_back(result.over_best - 1);
+    summary.slower_than_sequential += result.over_sequential > kSlower ? 1 : 0;
+    speedups -= std::log(result.over_sequential);
+  }
+  const auto most = [](const std::vector<double>& list) {
+    return list.empty() ? std::nan("") : *std::max_element(list.begin(), list.end());
+  };
+  summary.error_mean = mean(errors);
+  summary.error_most = most(errors);
+  summary.regret_mean = mean(regrets);
+  summary.regret_most = most(regrets);
+  summary.speedup = std::exp(speedups / summary.problems);
+  return summary;
 }
 
 }  // namespace overlaptune

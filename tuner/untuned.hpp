@@ -43,4 +43,17 @@ struct UntunedResult {
                                                   const Problem& problem, Launch launch,
                                                   const Scored& answer, int top_k);
 
+/// The results whose answer ran, summed up. Errors and regrets are relative; NaN where none ran.
+struct UntunedSummary {
+  int problems = 0;
+  int failed = 0;  ///< answers that did not run, which are not among `problems`
+  double error_mean = 0;
+  double error_most = 0;
+  double regret_mean = 0;
+  double regret_most = 0;
+  double speedup = 0;              ///< over `sequential`: the geometric mean
+  int slower_than_sequential = 0;  ///< by more than 2 %, which noise does not explain
+};
+[[nodiscard]] UntunedSummary summary_of(std::span<const UntunedResult> results);
+
 }  // namespace overlaptune

@@ -10,15 +10,6 @@
 namespace overlaptune {
 namespace {
 
-Candidate::Speedup paired_speedup(const std::vector<Microseconds>& sequential,
-                                  const std::vector<Microseconds>& times) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < std::min(sequential.size(), times.size()); ++i) {
-    ratios.push_back(sequential[i] / times[i]);
-  }
-  return {quantile(ratios, 0.5), quantile(ratios, 0.1), quantile(ratios, 0.9)};
-}
-
 /// The time of a probe, or infinity where this machine cannot measure it. Error: the machine is
 /// lost.
 Expected<Microseconds> time_or_never(Machine& machine, const Probe& probe) {
@@ -32,17 +23,27 @@ Expected<Microseconds> time_or_never(Machine& machine, const Probe& probe) {
 
 }  // namespace
 
+std::optional<Candidate::Speedup> paired_speedup(const RunResult& sequential,
+                                                 const RunResult& result) {
+  if (result.verdict != Verdict::valid || sequential.verdict != Verdict::valid) return {};
+  const std::vector<Microseconds> baseline = slowest_rank(sequential);
+  const std::vector<Microseconds> times = slowest_rank(result);
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < std::min(baseline.size(), times.size()); ++i) {
+    ratios.push_back(baseline[i] / times[i]);
+  }
+  if (ratios.empty()) return {};
+  return Candidate::Speedup{quantile(ratios, 0.5), quantile(ratios, 0.1), quantile(ratios, 0.9)};
+}
+
 Candidate judged(Candidate candidate, const RunResult& result, const RunResult& sequential) {
   candidate.measured.reset();
-  candidate.speedup.reset();
+  candidate.speedup = paired_speedup(sequential, result);
   candidate.verdict = result.verdict;
   candidate.reason = result.reason;
   candidate.conditions = result.conditions;
   const std::vector<Microseconds> times = slowest_rank(result);
   if (!times.empty()) candidate.measured = summarize(times);
-  if (result.verdict == Verdict::valid && sequential.verdict == Verdict::valid && !times.empty()) {
-    candidate.speedup = paired_speedup(slowest_rank(sequential), times);
-  }
   return candidate;
 }
 

@@ -17,6 +17,11 @@ namespace overlaptune {
 [[nodiscard]] Expected<Candidate> validate(Machine& machine, Candidate candidate,
                                            const Candidate& sequential);
 
+/// `sequential` over the config of `result`, which ran in turn with it; none where one of them is
+/// not valid.
+[[nodiscard]] std::optional<Candidate::Speedup> paired_speedup(const RunResult& sequential,
+                                                               const RunResult& result);
+
 /// A candidate with the result of a run beside `sequential` filled in.
 [[nodiscard]] Candidate judged(Candidate candidate, const RunResult& result,
                                const RunResult& sequential);

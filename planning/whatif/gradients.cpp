@@ -59,4 +59,26 @@ double hiding_tokens(const Synchronisation& step, double all_reduce_us) {
   return std::ceil(all_reduce_us / (step.us_per_token * step.backward_share));
 }
 
+HiddenAllReduce hidden_all_reduce(const ModelConfig& config, const Cluster& cluster,
+                                  const MeasuredTimes& measured, const Training& training,
+                                  int replicas) {
+  const std::int64_t gpus = std::int64_t{replicas} * training.tensor_parallel;
+  if (gpus > most_gpus(cluster)) {
+    throw Failure(
+        ErrorKind::bad_input,
+        fmt::format("--data-parallel {}: with --tensor-parallel {} {} GPUs: expected at "
+                    "most the {} of {}",
+                    replicas, training.tensor_parallel, gpus, most_gpus(cluster), cluster.name));
+  }
+  HiddenAllReduce step{.synchronisation =
+                           value_or_throw(synchronisation(config, cluster, training))};
+  step.all_reduce =
+      answers(value_or_throw(across_replicas(cluster, training.tensor_parallel)), measured,
+              Operation::all_reduce,
+              {static_cast<std::int64_t>(step.synchronisation.gradient_bytes)}, replicas)
+          .front();
+  step.tokens = hiding_tokens(step.synchronisation, step.all_reduce.estimate.us);
+  return step;
+}
+
 }  // namespace overlaptune::cluster

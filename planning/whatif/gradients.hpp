@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "planning/whatif/answers.hpp"
 #include "planning/whatif/cluster.hpp"
 #include "workload/model_config.hpp"
 
@@ -34,5 +35,18 @@ struct Synchronisation {
 
 /// The least tokens of a replica whose backward pass is as long as the all-reduce.
 [[nodiscard]] double hiding_tokens(const Synchronisation& step, double all_reduce_us);
+
+/// The gradients of a step, and the all-reduce over replicas that the backward pass is to hide.
+struct HiddenAllReduce {
+  Synchronisation synchronisation{};
+  WhatIfAnswer all_reduce{};
+  double tokens = 0;  ///< the least of a replica, as `hiding_tokens`
+};
+
+/// Throws `Failure` (`bad_input`): more GPUs than the cluster has; as `synchronisation`,
+/// `across_replicas` and `answers`.
+[[nodiscard]] HiddenAllReduce hidden_all_reduce(const ModelConfig& config, const Cluster& cluster,
+                                                const MeasuredTimes& measured,
+                                                const Training& training, int replicas);
 
 }  // namespace overlaptune::cluster

@@ -48,6 +48,21 @@ TEST(Gradients, replicas_of_a_whole_node_have_a_card_each) {
   EXPECT_NEAR(gpu_rate(halves[1], 1e9), 50e3 * 0.92, 100);
 }
 
+/// The one all-reduce of a step that is to be hidden, by the parts that the tests above know.
+TEST(Gradients, their_all_reduce_is_that_of_the_replicas) {
+  const Cluster cluster = value_or_throw(find_cluster("hgx-h100"));
+  const ModelConfig config = model("llama-3-8b.json");
+  const auto step = hidden_all_reduce(config, cluster, {}, {.tensor_parallel = 8}, 16);
+  EXPECT_EQ(step.all_reduce.question.gpus, 16);
+  EXPECT_NEAR(step.all_reduce.question.bytes, 16.06e9 / 8, 0.01e9);
+  // 16 cards of 50 GB/s, 92 % of it: no ring is faster than 2 * 15/16 of the bytes at that rate.
+  EXPECT_GT(step.all_reduce.estimate.us, 2 * 15.0 / 16 * 16.06e9 / 8 / (50e3 * 0.92) * 0.9);
+  EXPECT_GT(step.tokens * step.synchronisation.us_per_token * 2 / 3,
+            step.all_reduce.estimate.us * 0.999);
+  EXPECT_THROW((void)hidden_all_reduce(config, cluster, {}, {.tensor_parallel = 8}, 1 << 20),
+               Failure);
+}
+
 TEST(Gradients, parallel_sizes_that_do_not_fit) {
   const auto error = [](const char* name, int tensor_parallel) {
     const auto across = across_replicas(value_or_throw(find_cluster(name)), tensor_parallel);

@@ -1,11 +1,11 @@
-#include "cli/predicted_pairs.hpp"
+#include "reports/page/predicted_pairs.hpp"
 
 #include <map>
 
 #include "model/model.hpp"
 #include "reports/quality/picks.hpp"
 
-namespace overlaptune::cli {
+namespace overlaptune {
 namespace {
 
 /// The fastest measured `sequential` of each problem.
@@ -49,4 +49,4 @@ std::vector<std::optional<PredictedPair>> predicted_pairs(const Snapshot& snapsh
   return pairs;
 }
 
-}  // namespace overlaptune::cli
+}  // namespace overlaptune
