@@ -22,7 +22,10 @@ struct UnprobedCosts {
   // all-to-all, and reduce-scatter against it.
   Microseconds store_signal = us(3.5);  ///< from a store at a peer until its signal is seen there
   Microseconds store_receive = us(3);   ///< from there until the sum is stored, but for `store_add`
-  /// Begin and end of a run. The same: M = 1024, stores to the rank's own memory, against the plain
+  /// All-reduce: the links stand still behind the sums of each group, for each peer. 4 H200: the
+  /// same tiles in more and in fewer groups (docs/model.md).
+  Microseconds store_gap = us(0.7);
+  /// Begin and end of a run. 2 H100: M = 1024, stores to the rank's own memory, against the plain
   /// GEMM.
   Microseconds store_run = us(5.5);
   // One H200 (tests/bench/peer_store_bench): M = 1024 against 16384, all-to-all, and reduce-scatter

@@ -166,6 +166,7 @@ CongestionProfile congestion(const JsonReader& at) {
 StoreProfile store(const JsonReader& at) {
   return {.tile_rate = number(at, "tile_gb_per_s", 0.1, kLargeRate) * kGbPerS,
           .beside_share = number(at, "beside_share", 0, 1),
+          .sum_gap = number(at, "sum_gap_us", 0, kLongTime),
           .run = number(at, "run_us", 0, kLongTime),
           .subtile = number(at, "subtile_us", 0, kLongTime),
           .add_subtile = number(at, "add_subtile_us", 0, kLongTime),

@@ -118,7 +118,8 @@ struct PeerProfile {
 struct StoreProfile {
   double tile_rate = 0;     ///< bytes of tiles that leave a rank over its links per microsecond
   double beside_share = 0;  ///< what the links lose beside a GEMM, in units of its time alone
-  double run = 0;           ///< what the begin and end of a kernel take longer than a plain GEMM's
+  double sum_gap = 0;  ///< the links stand still for it behind the sums of a group (all-reduce)
+  double run = 0;      ///< what the begin and end of a kernel take longer than a plain GEMM's
   double subtile =
       0;  ///< what a subtile (core/config/staging.hpp) takes longer, if nothing hides it
   double add_subtile = 0;  ///< reading and adding a subtile of a peer, likewise

@@ -20,6 +20,10 @@ constexpr double kApart = 0.015;
 /// both.
 constexpr double kBesideShare = 0.25;
 
+/// Peers up to which the gap behind the sums of a group was measured; more are taken to cost no
+/// more.
+constexpr double kMeasuredPeers = 3;
+
 /// Cost to a GEMM of stores from shared memory, as a share of the cost of an exchange that sends as
 /// much: the exchange also reads all that it sends from memory. From the times of `peer_store` on 2
 /// H100, K = 1024 and 3584.
@@ -146,7 +150,10 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
                     .own_later = own_tiles_come_later(problem),
                     .ping_pong = staging.ping_pong,
                     .cuts = {0, order.tiles()}};
-  if (traits_of(problem.op).in_place()) made.sum_sent = peers * of_c / setting.rate;
+  if (traits_of(problem.op).in_place()) {
+    made.sum_sent = peers * of_c / setting.rate;
+    made.gap = std::min(peers, kMeasuredPeers) * parts.costs.store_gap.count();
+  }
   const StoreCosts costs = store_costs(staging, parts.costs);
   if (adds_up) {
     made.add_up = peers * costs.add;

@@ -174,6 +174,7 @@ StoreStep advance(const StoreProblem& problem, const StoreState& from, const Pre
       step.state.link =
           std::max({others_sent, next, earliest - problem.sms * problem.sent}) + tiles.sums.all;
     }
+    step.state.link += problem.gap;
   }
   return step;
 }

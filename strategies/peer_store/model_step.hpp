@@ -20,6 +20,7 @@ struct StoreProblem {
   double spread = 0;
   double sent = 0;      ///< time of the links for one tile, to its owner
   double sum_sent = 0;  ///< time of the links for one sum, to all other ranks; 0: it stays
+  double gap = 0;       ///< the links stand still for it behind the sums of a group
   double add_up = 0;    ///< time by which an own tile is longer than another one
   double signal = 0;    ///< from the end of a store until its owner sees the signal
   double receive = 0;   ///< from that signal until an own tile is added up

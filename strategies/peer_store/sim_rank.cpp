@@ -107,6 +107,7 @@ void StoreRank::compute_own(std::size_t index, double arrived) {
       return Left{.free = sent.free, .done = sent.done, .added = added};
     });
   }
+  if (plan_.spreads) link_.stand_still(plan_.sum_gap);
 }
 
 double StoreRank::time_of(std::int64_t tile, std::size_t group) const {

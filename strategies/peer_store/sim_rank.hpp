@@ -29,6 +29,7 @@ struct StorePlan {
   double link_rate = 0;  ///< bytes that a rank sends per microsecond, and as many that it receives
   double signal = 0;     ///< time from the end of a store until its owner sees the signal
   double receive = 0;    ///< time from that signal until an own tile may be added up
+  double sum_gap = 0;    ///< the links stand still for it behind the sums of a group
   double add_up = 0;     ///< time by which reading and adding the peers' tiles lengthens a tile
 };
 
@@ -72,6 +73,7 @@ class Link {
     free_ += left;
     return free_;
   }
+  void stand_still(double time) { free_ += time; }
 
  private:
   double rate_;

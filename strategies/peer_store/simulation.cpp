@@ -74,6 +74,7 @@ Expected<Schedule> SimulationOf<PeerStore>::schedule(const Profile& profile, con
   if (plan.adds_up) {
     times.memory_bytes += 2 * once;  // into the slots, and from them
     plan.receive = store.receive;
+    plan.sum_gap = store.sum_gap;
     plan.add_up = peers * subtiles * store.add_subtile;
   }
   const double sent = plan.spreads ? 2 * once : once;

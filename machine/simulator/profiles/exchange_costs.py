@@ -126,6 +126,30 @@ def beside_shares(databases: list, gemms: dict, store_rate: float) -> list:
     return shares
 
 
+def sum_gaps(databases: list) -> list:
+    """Microseconds for each further group and each peer, of all-reduces by `peer_store` that differ in their groups alone
+    (and in their swizzle); the fastest of each number of groups."""
+    gaps = []
+    for database in databases:
+        fastest: dict = collections.defaultdict(dict)
+        for run in database["tuning_runs"]:
+            for candidate in run["candidates"]:
+                problem, config = candidate["problem"], candidate["config"]
+                if candidate["verdict"] != "valid" or not config.startswith("peer_store"):
+                    continue
+                if problem["op"] != "gemm_all_reduce":
+                    continue
+                fields = dict(field.split("=", 1) for field in config.split()[1:])
+                same = (problem["m"], problem["n"], problem["k"], problem["ranks"], fields["tile"], fields["cluster"])
+                groups = fields["groups"].count(",") + 1
+                time = median_us({"time": candidate["measured"]})
+                fastest[same][groups] = min(fastest[same].get(groups, time), time)
+        for (_, _, _, ranks, _, _), times in fastest.items():
+            counts = sorted(times)
+            gaps += [(times[more] - times[fewer]) / (more - fewer) / (ranks - 1) for fewer, more in zip(counts, counts[1:])]
+    return gaps
+
+
 def main() -> int:
     if len(sys.argv) < 2:
         print(__doc__, file=sys.stderr)
@@ -141,6 +165,7 @@ def main() -> int:
     show("stores by 64 CTAs, GB/s", stores, 0)
     shares = beside_shares(databases, fastest_gemms(rows), statistics.median(stores))
     show("tiles of peer_store beside the GEMM, share", shares)
+    show("a further group of an all-reduce by peer_store, us a peer", sum_gaps(databases))
     factors = beside(rows)
     copies = [f for (transport, collective, _), (gemms, _) in factors.items() for f in gemms
               if (transport, collective) == ("copy_engine", "all_to_all")]
