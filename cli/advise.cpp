@@ -45,7 +45,7 @@ std::vector<Parallelism> parallelism(const std::string& text) {
 }
 
 /// Predictions from a quick probing of the machine. Nothing is stored.
-MeasuredPlatform from_machine(const AdviseFlags& flags) {
+MeasuredPlatform from_machine(const AdviseFlags& flags, const ModelConfig& config) {
   const auto machine = open(flags.machine, flags.common);
   const Platform platform = machine->platform();
   std::vector<int> ranks;
@@ -54,7 +54,8 @@ MeasuredPlatform from_machine(const AdviseFlags& flags) {
   }
   catch_interrupts();
   warn_if_simulated(flags.machine, *machine);
-  return MeasuredPlatform::of_measurements(platform, quick_measurements(*machine, ranks));
+  return MeasuredPlatform::of_measurements(
+      platform, quick_measurements(*machine, ranks, elements_of(config)));
 }
 
 /// Refuses a workload before anything is opened or measured.
@@ -87,7 +88,7 @@ int run_advise(const AdviseFlags& flags, const Session& /*session*/) {
   check_sizes(config, flags);
   // Answers of a database are those that `query` has.
   const MeasuredPlatform measured =
-      flags.database.empty() ? from_machine(flags)
+      flags.database.empty() ? from_machine(flags, config)
                              : MeasuredPlatform::of_database(flags.database, flags.platform);
   const Platform& platform = measured.platform();
   const Advice advice = advise(config, flags.options, measured.adviser(flags.launch));

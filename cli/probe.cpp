@@ -23,6 +23,7 @@ struct ProbeFlags {
   MachineFlags machine{};
   std::string database{};
   std::vector<int> ranks{};
+  std::vector<Elements> elements{kUsualElements.begin(), kUsualElements.end()};
   bool again = false;
   bool every_bandwidth = false;
   ProbeDepth depth = ProbeDepth::full;
@@ -73,7 +74,7 @@ int probe(const ProbeFlags& flags, const Session& session) {
   Store store(flags.database, Access::create);
   warn_if_simulated(flags.machine, *machine);
   say_what_nodes_leave_out(platform);
-  auto plan = probe_plan(platform, machine->transports(), ranks, flags.depth);
+  auto plan = probe_plan(platform, machine->transports(), ranks, flags.depth, flags.elements);
   for (const Probe& pair : peer_plan(platform, flags.depth)) plan.push_back(pair);
   const ProbeReport report = [&] {
     ProgressBar bar;
@@ -125,6 +126,9 @@ void add_probe(CLI::App& root, Session& session) {
   add_parsed(*command, "--ranks", flags->ranks, list_of(whole_number(2, kMostRanks)),
              "GPUs of the collectives (all)")
       ->type_name("N,...");
+  add_parsed(*command, "--dtype", flags->elements, list_of(parse_name<Elements>),
+             "Types of the GEMMs: " + names_of<Elements>() + " (bf16, which stands for fp16 too)")
+      ->type_name("TYPE,...");
   command->add_flag_callback(
       "--quick", [flags] { flags->depth = ProbeDepth::quick; },
       "Fewer sizes, CTA counts and shapes; a full probe later adds the rest");

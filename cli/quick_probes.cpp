@@ -3,13 +3,13 @@
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output/progress.hpp"
-#include "probes/probes.hpp"
 
 namespace overlaptune::cli {
 
-std::vector<Measurement> quick_measurements(Machine& machine, const std::vector<int>& ranks) {
+std::vector<Measurement> quick_measurements(Machine& machine, const std::vector<int>& ranks,
+                                            std::span<const Elements> elements) {
   const std::vector<Probe> plan =
-      probe_plan(machine.platform(), machine.transports(), ranks, ProbeDepth::quick);
+      probe_plan(machine.platform(), machine.transports(), ranks, ProbeDepth::quick, elements);
   if (const auto ready = machine.prepare(kernels_of(plan)); !ready) throw Failure(ready.error());
   std::vector<Measurement> list;
   ProgressBar bar;

@@ -76,7 +76,8 @@ PlannedStep from_machine(const StepFlags& flags) {
   catch_interrupts();
   warn_if_simulated(flags.machine, *machine);
   return planned(flags, config,
-                 MeasuredPlatform::of_measurements(platform, quick_measurements(*machine, ranks)));
+                 MeasuredPlatform::of_measurements(
+                     platform, quick_measurements(*machine, ranks, elements_of(config))));
 }
 
 void check_flags(const StepFlags& flags) {

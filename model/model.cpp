@@ -93,7 +93,8 @@ Expected<const ClassGemms*> Model::Parts::gemms_of(Elements elements) const {
   const auto found = gemms.find(rate_class_of(elements));
   if (found != gemms.end()) return &found->second;
   return bad_input("model: no GEMM of " + std::string(to_string(elements)) +
-                   " is stored for this platform: run `overlaptune probe` first");
+                   " is stored for this platform: run `overlaptune probe --dtype " +
+                   std::string(to_string(elements)) + "` first");
 }
 
 Expected<Model> Model::fit(const Platform& platform, std::span<const Measurement> measurements,

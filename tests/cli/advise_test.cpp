@@ -258,5 +258,30 @@ TEST_F(Advise, every_line_with_figures_says_that_they_are_simulated) {
   EXPECT_THAT(outcome.out, HasSubstr("Note: attention itself"));
 }
 
+/// The quick probes are of the model's own elements; a database without them names what it lacks.
+TEST_F(Advise, models_of_8_bits) {
+  std::string quantized = kLlama;
+  quantized.insert(
+      1, R"("quantization_config": {"quant_method": "fp8", "activation_scheme": "static"}, )");
+  folder->write("quantized.json", quantized);
+  const json all = tool::json(*folder,
+                              "advise --machine sim:h200-nvlink-x2 --model quantized.json --tp 2 "
+                              "--tokens 1k --sequence-parallel no");
+  for (const json& pass : all.at("passes")) {
+    for (const auto& [product, operation] : by_product(pass)) {
+      EXPECT_THAT(operation.at("problem").at("dtype").get<std::string>(), HasSubstr("e4m3"))
+          << product;
+    }
+  }
+  const auto refusal = [](const std::string& database, int tp) {
+    return tool::run(*folder, "advise --tokens 1k --model quantized.json --db " + database +
+                                  " --tp " + std::to_string(tp));
+  };
+  tool::json(*folder, "probe --machine sim:h200-nvlink-x2 --db bf16.db --quick");
+  EXPECT_EQ(refusal("bf16.db", 2).status, 2);
+  EXPECT_THAT(refusal("bf16.db", 2).err, HasSubstr("run `overlaptune probe --dtype e4m3_"));
+  EXPECT_THAT(refusal("f.db", 4).err, HasSubstr("has no kernels for 8-bit operands"));
+}
+
 }  // namespace
 }  // namespace overlaptune

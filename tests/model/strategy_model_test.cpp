@@ -70,7 +70,7 @@ TEST(StrategyModels, predict_nothing_for_a_dtype_of_which_no_gemm_was_probed) {
     const auto refused = model->predict(Model::Parts{}, work, Launch::graph);
     ASSERT_FALSE(refused) << to_string(*config);
     EXPECT_NE(refused.error().message.find("no GEMM of fp16"), std::string::npos);
-    EXPECT_NE(refused.error().message.find("overlaptune probe"), std::string::npos);
+    EXPECT_NE(refused.error().message.find("overlaptune probe --dtype fp16"), std::string::npos);
   }
 }
 
