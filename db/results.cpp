@@ -172,10 +172,11 @@ void Store::add_measurement(ProbeRunId run, const Measurement& measurement) {
 }
 
 std::vector<Measurement> Store::measurements(PlatformId platform) const {
+  // Whole rows would be copied for the window, so it has their numbers alone.
   static const std::string select = fmt::format(
-      "SELECT {} FROM (SELECT m.*, row_number() OVER (PARTITION BY probe ORDER BY provenance_id "
-      "DESC) AS age FROM measurements m JOIN probe_runs r ON r.id = run_id WHERE platform_id = ?) "
-      "WHERE age = 1 ORDER BY id",
+      "SELECT {} FROM measurements WHERE id IN (SELECT id FROM (SELECT m.id AS id, row_number() "
+      "OVER (PARTITION BY probe ORDER BY provenance_id DESC) AS age FROM measurements m JOIN "
+      "probe_runs r ON r.id = run_id WHERE platform_id = ?) WHERE age = 1) ORDER BY id",
       db::join({db::kProbeColumns, db::kMeasuredColumns}));
   std::vector<Measurement> list;
   auto query = impl_->connection->query(select);

@@ -1,14 +1,14 @@
 #include "query/explain.hpp"
 
-#include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
 namespace overlaptune {
 namespace {
 
-constexpr int kRunnersUp = 2;  // alternatives of the winning strategy
+constexpr int kRunnersUp = 1;  // of the winning strategy, beyond the one that each other one has
 
 Explained explained(const LearnedModel& model, const ProblemCorrections& corrections,
                     const Config& config) {
@@ -25,25 +25,19 @@ double in_tenths(double us) {
 }  // namespace
 
 Explanation explain(const LearnedModel& model, const Problem& problem, Launch launch) {
-  constexpr int kProposals = 32;
-  const Ranking ranking = value_or_throw(model.rank(problem, launch, {.best = kProposals}));
+  constexpr int kProposals = 8;  // of each strategy, as in answers
+  const Ranking ranking =
+      value_or_throw(model.rank(problem, launch, {.space = Space::subset, .best = kProposals}));
   const ProblemCorrections& corrections = ranking.corrections;
   const Config& best = ranking.scores.front().config;
   Explanation result{.learned_from = corrections.rows(),
                      .best = explained(model, corrections, best),
                      .baseline = explained(model, corrections, ranking.sequential.config)};
-  for (const auto& [strategy, name] : NamesOf<Strategy>::all) {
-    const bool winning = strategy == strategy_of(best);
-    const auto scored = search(model.analytic(), problem, launch,
-                               {.best = 1 + (winning ? kRunnersUp : 0), .strategies = {strategy}});
-    if (!scored) continue;
-    for (const Scored& other : *scored) {
-      if (strategy_of(other.config) != strategy || other.config == best) continue;
-      result.alternatives.push_back(explained(model, corrections, other.config));
-    }
+  std::map<Strategy, int> shown{{strategy_of(best), -kRunnersUp}};
+  for (const LearnedScore& other : ranking.scores) {  // fastest first
+    if (other.config == best || ++shown[strategy_of(other.config)] > 1) continue;
+    result.alternatives.push_back(explained(model, corrections, other.config));
   }
-  std::sort(result.alternatives.begin(), result.alternatives.end(),
-            [](const Explained& a, const Explained& b) { return a.score.time() < b.score.time(); });
   return result;
 }
 

@@ -19,11 +19,11 @@ struct Explanation {
   std::size_t learned_from = 0;  ///< measured configs
   Explained best{};
   Explained baseline{};  ///< `sequential`
-  /// Fastest first: the best of every other strategy, and the next best of the winning one.
+  /// Fastest first: the best of every other strategy, and the next two of the winning one.
   std::vector<Explained> alternatives{};
 };
 
-/// Searches the full space. Throws `Failure` with the errors of `search` and `Model::predict`.
+/// Of the configs from which answers are predicted. Throws `Failure` with the errors of `search` and `Model::predict`.
 [[nodiscard]] Explanation explain(const LearnedModel& model, const Problem& problem, Launch launch);
 
 /// Time of the collectives in which no GEMM runs.
