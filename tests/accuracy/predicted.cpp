@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <map>
+#include <optional>
 #include <overlaptune/overlaptune.hpp>
 #include <string>
 #include <vector>
@@ -14,6 +16,8 @@
 #include <fmt/format.h>
 
 #include "core/abi/values.hpp"
+#include "core/config/check.hpp"
+#include "core/config/untuned.hpp"
 #include "core/statistics.hpp"
 #include "db/store.hpp"
 #include "fitted.hpp"
@@ -43,6 +47,9 @@ struct Arguments {
 struct Result {
   std::vector<double> regrets{};
   std::vector<double> of_full_search{};  ///< regrets of the full search's first choice
+  /// Regrets of the configs that nobody tuned (core/config/untuned.hpp), by op and way; infinite
+  /// where one cannot run.
+  std::map<Op, std::map<std::string, std::vector<double>>> of_ways{};
   int best = 0;
   int not_valid = 0;  ///< answers that the machine refused
 };
@@ -77,6 +84,29 @@ std::vector<double> times(Machine& machine, const Problem& problem,
   return medians;
 }
 
+/// The configs that nobody tuned, by their ways; none of a way that cannot run the problem.
+std::map<std::string, std::optional<Config>> untuned_ways(const Problem& problem) {
+  std::map<std::string, std::optional<Config>> ways;
+  for (const std::string& way : CLI::detail::split(all_ways(), ',')) {
+    auto config = untuned_config(problem, way);
+    ways[way] = config ? std::optional(std::move(*config)) : std::nullopt;
+  }
+  return ways;
+}
+
+/// What one does without a model: for each op always the way that is best for it in the mean, which
+/// one has to know. Returns the regrets.
+std::vector<double> regrets_of_best_ways(const Result& result) {
+  std::vector<double> regrets;
+  for (const auto& [op, ways] : result.of_ways) {
+    const auto best = std::min_element(ways.begin(), ways.end(), [](const auto& a, const auto& b) {
+      return mean(a.second) < mean(b.second);
+    });
+    regrets.insert(regrets.end(), best->second.begin(), best->second.end());
+  }
+  return regrets;
+}
+
 void judge(FittedMachine& fitted, const ovt::Database& database, const Problem& problem,
            const Arguments& arguments, Result& result) {
   const ovt_answer answer = database.query(asked(problem));
@@ -97,16 +127,30 @@ void judge(FittedMachine& fitted, const ovt::Database& database, const Problem& 
       search(fitted.model, problem, Launch::graph, {.best = kSpare * arguments.shortlist}));
   for (const Scored& candidate : shortlist(scored, arguments.shortlist)) add(candidate.config);
 
+  const std::size_t judged = configs.size();
+  const auto ways = untuned_ways(problem);
+  for (const auto& [way, config] : ways) {
+    if (config && check(problem, *config, fitted.machine->capabilities())) add(*config);
+  }
   const auto measured = times(*fitted.machine, problem, configs, arguments.repetitions);
   if (std::isinf(measured.front())) {
     ++result.not_valid;
     return;
   }
-  const double best = *std::min_element(measured.begin(), measured.end());
+  const double best =
+      *std::min_element(measured.begin(), measured.begin() + static_cast<std::ptrdiff_t>(judged));
+  const auto regret_of = [&](const Config& config) {
+    const auto found = std::find(configs.begin(), configs.end(), config);
+    return found == configs.end()
+               ? std::numeric_limits<double>::infinity()
+               : measured[static_cast<std::size_t>(found - configs.begin())] / best - 1;
+  };
   result.regrets.push_back(measured.front() / best - 1);
-  const auto first = std::find(configs.begin(), configs.end(), scored.front().config);
-  result.of_full_search.push_back(
-      measured[static_cast<std::size_t>(first - configs.begin())] / best - 1);
+  result.of_full_search.push_back(regret_of(scored.front().config));
+  for (const auto& [way, config] : ways) {
+    result.of_ways[problem.op][way].push_back(config ? regret_of(*config)
+                                                     : std::numeric_limits<double>::infinity());
+  }
   result.best += measured.front() == best ? 1 : 0;
 }
 
@@ -139,11 +183,11 @@ Result judge(const std::string& profile, int count, const Arguments& arguments) 
 
 void print(const std::string& name, const Result& result) {
   const auto& regrets = result.regrets;
-  fmt::print("{:<18} {:>8} {:>7.2f} {:>7.2f} {:>7.2f} {:>7.2f} {:>8.0f} {:>9} {:>11.2f}\n", name,
-             regrets.size(), 100 * mean(regrets), 100 * quantile(regrets, 0.5),
+  fmt::print("{:<18} {:>8} {:>7.2f} {:>7.2f} {:>7.2f} {:>7.2f} {:>8.0f} {:>9} {:>11.2f} {:>8.2f}\n",
+             name, regrets.size(), 100 * mean(regrets), 100 * quantile(regrets, 0.5),
              100 * quantile(regrets, 0.9), 100 * quantile(regrets, 1),
              100.0 * result.best / static_cast<double>(regrets.size()), result.not_valid,
-             100 * mean(result.of_full_search));
+             100 * mean(result.of_full_search), 100 * mean(regrets_of_best_ways(result)));
   std::fflush(stdout);
 }
 
@@ -161,10 +205,13 @@ int run(int argc, char** argv) {
   const int profiles = static_cast<int>(arguments.profiles.size());
   fmt::print(
       "simulated; regret in percent against the best of the answer, `sequential` and a "
-      "shortlist of {} of the full search; seed {}\n",
+      "shortlist of {} of the full search; `no model`: for each op the untuned config of the way "
+      "that "
+      "is best in the mean; seed {}\n",
       arguments.shortlist, arguments.seed);
-  fmt::print("{:<18} {:>8} {:>7} {:>7} {:>7} {:>7} {:>8} {:>9} {:>11}\n", "profile", "problems",
-             "mean", "median", "p90", "max", "best, %", "not valid", "full search");
+  fmt::print("{:<18} {:>8} {:>7} {:>7} {:>7} {:>7} {:>8} {:>9} {:>11} {:>8}\n", "profile",
+             "problems", "mean", "median", "p90", "max", "best, %", "not valid", "full search",
+             "no model");
   Result all;
   for (int i = 0; i < profiles; ++i) {
     const int count = arguments.problems * (i + 1) / profiles - arguments.problems * i / profiles;
@@ -174,6 +221,12 @@ int run(int argc, char** argv) {
     all.regrets.insert(all.regrets.end(), result.regrets.begin(), result.regrets.end());
     all.of_full_search.insert(all.of_full_search.end(), result.of_full_search.begin(),
                               result.of_full_search.end());
+    for (const auto& [op, ways] : result.of_ways) {
+      for (const auto& [way, regrets] : ways) {
+        auto& list = all.of_ways[op][way];
+        list.insert(list.end(), regrets.begin(), regrets.end());
+      }
+    }
     all.best += result.best;
     all.not_valid += result.not_valid;
   }
