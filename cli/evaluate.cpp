@@ -121,6 +121,7 @@ struct Judged {
   Evaluation evaluation{};
   int inside = 0;  ///< measured times between the p10 and the p90 of their predictions
   int count = 0;
+  ChoiceSummary choices{};
 };
 
 Judged judged_without(const Snapshot& stored, PlatformId platform, Learning learning,
@@ -135,7 +136,9 @@ Judged judged_without(const Snapshot& stored, PlatformId platform, Learning lear
                [&](const auto& row) { return row.platform == platform; });
   if (results.candidates.empty()) return {};
   auto left = value_or_throw(overlaptune::leave_one_out(results, learning));
-  Judged judged{.inside = left.inside, .count = static_cast<int>(left.candidates.size())};
+  Judged judged{.inside = left.inside,
+                .count = static_cast<int>(left.candidates.size()),
+                .choices = summary_of(left.choices)};
   Snapshot snapshot = stored;
   snapshot.candidates = std::move(left.candidates);
   judged.evaluation = overlaptune::evaluate(snapshot, platform, shortlist);
@@ -153,10 +156,16 @@ int leave_one_out(const EvaluateFlags& flags, const Snapshot& snapshot, Platform
   const Judged learned = judged_without(snapshot, platform, Learning::on, flags.shortlist);
   if (learned.count == 0) throw no_candidate(flags);
   const double inside = static_cast<double>(learned.inside) / learned.count;
+  const ChoiceSummary& choices = learned.choices;
   if (flags.common.json) {
     OrderedJson document = {{"probes_alone", json_of(probes.evaluation)},
                             {"learned", json_of(learned.evaluation)}};
     document["learned"]["inside_p10_to_p90"] = inside;
+    document["learned"]["choices"] = {{"left_sequential", choices.left},
+                                      {"slower_than_sequential", choices.slower},
+                                      {"most_slower_percent", 100 * choices.most_slower},
+                                      {"stayed_sequential", choices.stayed},
+                                      {"stayed_loss_percent", 100 * choices.stayed_loss}};
     print_json(document);
     return kDone;
   }
@@ -164,9 +173,12 @@ int leave_one_out(const EvaluateFlags& flags, const Snapshot& snapshot, Platform
       fmt::format("Predictions from probes alone, without those of the problem's own sizes:\n\n{}\n"
                   "Predictions that also learn from the other problems' candidates:\n\n{}\n"
                   "{:.0f} % of {} measured times on {} lie between the p10 and the p90 that were "
-                  "predicted.\n",
+                  "predicted.\n"
+                  "Answers: {} are not sequential, {} of them over 2 % slower than it (most {:.1f} "
+                  "%); {} are, and lose {:.1f} % in the mean.\n",
                   tables_of(probes.evaluation), tables_of(learned.evaluation), 100 * inside,
-                  learned.count, learned.evaluation.platform));
+                  learned.count, learned.evaluation.platform, choices.left, choices.slower,
+                  100 * choices.most_slower, choices.stayed, 100 * choices.stayed_loss));
   return kDone;
 }
 

@@ -29,11 +29,16 @@ Microseconds LearnedScore::quantile(double deviations) const {
   return analytic * std::exp(correction.mean + deviations * correction.deviation);
 }
 
+bool is_surely_faster(const LearnedScore& config, const LearnedScore& sequential,
+                      const ProblemCorrections& corrections) {
+  const double gain = std::log(sequential.time() / config.time());
+  if (corrections.rows() == 0) return gain > 0;
+  return gain > corrections.between(config.config, sequential.config).deviation;
+}
+
 const LearnedScore& Ranking::choice() const {
   const LearnedScore& first = scores.front();
-  if (first.config == sequential.config || corrections.rows() == 0) return first;
-  const double gain = std::log(sequential.time() / first.time());
-  return gain > corrections.between(first.config, sequential.config).deviation ? first : sequential;
+  return is_surely_faster(first, sequential, corrections) ? first : sequential;
 }
 
 bool same_kernels(const Config& a, const Config& b) {

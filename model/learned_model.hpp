@@ -27,6 +27,11 @@ struct LearnedScore {
   [[nodiscard]] Microseconds quantile(double deviations) const;
 };
 
+/// Whether the gain of a config over `sequential` is expected to be more than its standard
+/// deviation, as far as measured configs tell. Without any it is enough that there is a gain.
+[[nodiscard]] bool is_surely_faster(const LearnedScore& config, const LearnedScore& sequential,
+                                    const ProblemCorrections& corrections);
+
 /// The kernels that a config launches: configs of one strategy and tile share them, whatever the
 /// sizes of the problem.
 [[nodiscard]] bool same_kernels(const Config& a, const Config& b);

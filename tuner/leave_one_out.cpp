@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
+#include "core/config/strategies.hpp"
+#include "core/statistics.hpp"
 #include "model/learned_model.hpp"
 
 namespace overlaptune {
@@ -48,7 +51,51 @@ void rank(std::vector<StoredCandidate*>& rows) {
   }
 }
 
+/// The choice among the ranked candidates of a problem; none where `sequential` was not measured.
+/// The model's own best `sequential` stands against it: the measured one may be by a transport that
+/// is not predicted.
+std::optional<LeftOutChoice> choice_of(const LearnedModel& model, const Problem& problem,
+                                       Launch launch, const std::vector<StoredCandidate>& measured,
+                                       const std::vector<StoredCandidate*>& ranked) {
+  const auto baseline = std::find_if(measured.begin(), measured.end(), [](const auto& row) {
+    return strategy_of(row.candidate.config) == kBaseline;
+  });
+  const auto first = std::find_if(ranked.begin(), ranked.end(), [](const auto* row) {
+    return row->candidate.rank_by_model.has_value();
+  });
+  if (baseline == measured.end() || first == ranked.end()) return std::nullopt;
+  const auto ranking = model.rank(problem, launch, {.strategies = {kBaseline}});
+  const auto score = model.score(model.around(problem, launch), (*first)->candidate.config);
+  if (!ranking || !score) return std::nullopt;
+  const bool leaves = is_surely_faster(*score, ranking->sequential, ranking->corrections);
+  const Microseconds unit = baseline->candidate.measured->median;
+  const auto time = [&](const Candidate& candidate) { return paired_time(candidate, unit); };
+  const Microseconds chosen = leaves ? time((*first)->candidate) : unit;
+  Microseconds best = chosen;
+  for (const StoredCandidate& row : measured) best = std::min(best, time(row.candidate));
+  return LeftOutChoice{
+      .is_sequential = !leaves, .over_sequential = chosen / unit, .over_best = chosen / best};
+}
+
 }  // namespace
+
+ChoiceSummary summary_of(std::span<const LeftOutChoice> choices) {
+  constexpr double kSlower = 1.02;
+  ChoiceSummary summary;
+  std::vector<double> losses;
+  for (const LeftOutChoice& choice : choices) {
+    if (choice.is_sequential) {
+      losses.push_back(choice.over_best - 1);
+      continue;
+    }
+    ++summary.left;
+    summary.slower += choice.over_sequential > kSlower ? 1 : 0;
+    summary.most_slower = std::max(summary.most_slower, choice.over_sequential - 1);
+  }
+  summary.stayed = static_cast<int>(losses.size());
+  summary.stayed_loss = losses.empty() ? 0 : mean(losses);
+  return summary;
+}
 
 Expected<LeftOut> leave_one_out(const PlatformResults& results, Learning learning) {
   std::map<Size, std::map<std::pair<Problem, Launch>, std::vector<StoredCandidate>>> sizes;
@@ -73,6 +120,9 @@ Expected<LeftOut> leave_one_out(const PlatformResults& results, Learning learnin
         predicted.push_back(&row);
       }
       rank(predicted);
+      if (const auto choice = choice_of(*model, key.first, key.second, rows, predicted)) {
+        left.choices.push_back(*choice);
+      }
       for (const StoredCandidate* row : predicted) left.candidates.push_back(*row);
     }
   }

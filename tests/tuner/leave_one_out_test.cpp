@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/config/strategies.hpp"
 #include "core/statistics.hpp"
 #include "tests/db/samples.hpp"
 #include "tests/temporary_folder.hpp"
@@ -87,6 +88,41 @@ TEST_F(LeaveOneOutTest, others_teach_it_unless_learning_is_off) {
   };
   EXPECT_EQ(ratio(Learning::off), 1);
   EXPECT_NEAR(ratio(Learning::on), 1.25, 0.06);
+}
+
+/// By hand: two answers leave `sequential`, one of them for the worse; one stays, and one more could.
+TEST(LeftOutChoices, are_summed_up) {
+  const std::vector<LeftOutChoice> choices{
+      {.over_sequential = 0.8, .over_best = 1.1},
+      {.over_sequential = 1.05, .over_best = 1.2},
+      {.over_sequential = 1.02, .over_best = 1.02},  // noise
+      {.is_sequential = true, .over_best = 1.06},
+      {.is_sequential = true, .over_best = 1},
+  };
+  const ChoiceSummary summary = summary_of(choices);
+  EXPECT_EQ(summary.left, 3);
+  EXPECT_EQ(summary.slower, 1);
+  EXPECT_NEAR(summary.most_slower, 0.05, 1e-12);
+  EXPECT_EQ(summary.stayed, 2);
+  EXPECT_NEAR(summary.stayed_loss, 0.03, 1e-12);
+  EXPECT_EQ(summary_of({}).stayed_loss, 0);
+}
+
+/// Where all that was tried takes half of the time of `sequential`, no answer stays with it.
+TEST_F(LeaveOneOutTest, choices_follow_what_others_took) {
+  PlatformResults faster = results_;
+  for (StoredCandidate& row : faster.candidates) {
+    if (strategy_of(row.candidate.config) == kBaseline) continue;
+    row.candidate.measured->median *= 0.5;
+    row.candidate.speedup = Candidate::Speedup{2, 2, 2};
+  }
+  const auto choices = left_out(faster, Learning::on).choices;
+  ASSERT_EQ(choices.size(), 4U);
+  for (const LeftOutChoice& choice : choices) {
+    EXPECT_FALSE(choice.is_sequential);
+    EXPECT_NEAR(choice.over_sequential, 0.5, 1e-9);
+    EXPECT_NEAR(choice.over_best, 1, 1e-9);
+  }
 }
 
 TEST_F(LeaveOneOutTest, candidates_are_ranked_by_what_is_predicted_now) {
