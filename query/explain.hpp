@@ -23,7 +23,8 @@ struct Explanation {
   std::vector<Explained> alternatives{};
 };
 
-/// Of the configs from which answers are predicted. Throws `Failure` with the errors of `search` and `Model::predict`.
+/// Considers the configs from which answers are predicted. Throws `Failure` with the errors of
+/// `search` and `Model::predict`.
 [[nodiscard]] Explanation explain(const LearnedModel& model, const Problem& problem, Launch launch);
 
 /// Time of the collectives in which no GEMM runs.

@@ -90,14 +90,13 @@ TEST_F(LeaveOneOutTest, others_teach_it_unless_learning_is_off) {
   EXPECT_NEAR(ratio(Learning::on), 1.25, 0.06);
 }
 
-/// By hand: two answers leave `sequential`, one of them for the worse; one stays, and one more could.
+/// By hand: two answers leave `sequential`, one of them for the worse; one stays, and one more
+/// could.
 TEST(LeftOutChoices, are_summed_up) {
   const std::vector<LeftOutChoice> choices{
-      {.over_sequential = 0.8, .over_best = 1.1},
-      {.over_sequential = 1.05, .over_best = 1.2},
+      {.over_sequential = 0.8, .over_best = 1.1},   {.over_sequential = 1.05, .over_best = 1.2},
       {.over_sequential = 1.02, .over_best = 1.02},  // noise
-      {.is_sequential = true, .over_best = 1.06},
-      {.is_sequential = true, .over_best = 1},
+      {.is_sequential = true, .over_best = 1.06},   {.is_sequential = true, .over_best = 1},
   };
   const ChoiceSummary summary = summary_of(choices);
   EXPECT_EQ(summary.left, 3);
