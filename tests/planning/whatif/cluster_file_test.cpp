@@ -123,6 +123,19 @@ TEST(ClusterFile, members_with_a_link_for_each_other_one_are_a_mesh) {
   EXPECT_NEAR(us(Operation::all_to_all, 8), (1 << 30) / 8 / 48e3, 20);
 }
 
+TEST(ClusterFile, more_gpus_than_a_number_holds_are_refused) {
+  const std::string levels = text("65536");
+  const std::size_t begin = levels.find("[{") + 1;
+  const std::string level = levels.substr(begin, levels.find("}]") + 1 - begin);
+  for (const int count : {4, 5, 21}) {
+    std::string many = levels;
+    for (int i = 1; i < count; ++i) many.insert(begin, level + ", ");
+    EXPECT_THAT(error(many), HasSubstr("levels: expected at most 2^30 GPUs")) << count;
+  }
+  EXPECT_THAT(error(text("[65536, 65536, 65536, 65536]", "1", "25", "1", "", "torus")),
+              HasSubstr("levels: expected at most 2^30 GPUs"));
+}
+
 TEST(ClusterFile, a_field_that_stands_twice_is_refused) {
   const auto cluster = parse_cluster(R"({"name": "a", "name": "b"})", "f");
   ASSERT_FALSE(cluster);
