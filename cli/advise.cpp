@@ -84,7 +84,7 @@ int run_advise(const AdviseFlags& flags, const Session& /*session*/) {
   if (!flags.csv.empty() && !flags.thresholds) {
     throw Failure(ErrorKind::bad_input, "--csv: expected beside --thresholds");
   }
-  const ModelConfig config = value_or_throw(read_model_config(flags.model, flags.reading));
+  const ModelConfig config = model_of(flags.model, flags.reading);
   check_sizes(config, flags);
   // Answers of a database are those that `query` has.
   const MeasuredPlatform measured =

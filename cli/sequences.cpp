@@ -82,8 +82,21 @@ std::vector<std::vector<std::int64_t>> batches_of(const SequencesFlags& flags,
   return batches;
 }
 
+/// What would help where the widest group of `degree` GPUs has too little memory.
+std::string more_room(const ChosenLimits& allowed, int degree, int gpus) {
+  if (degree == gpus) return "expected more memory, more GPUs or a smaller --max-length";
+  if (!allowed.heads_bound) {
+    return "expected more memory, a larger --most-degree or a smaller --max-length";
+  }
+  return fmt::format(
+      "expected more memory or a smaller --max-length; the heads of the model allow no groups of "
+      "more than {} GPUs",
+      degree);
+}
+
 /// Refuses sequences that do not fit into the memory of the widest group.
-void check_memory(const Rates& rates, const Costs& costs, const StudyInput& input) {
+void check_memory(const Rates& rates, const Costs& costs, const StudyInput& input,
+                  const ChosenLimits& allowed) {
   const int level = rates.levels() - 1;
   std::int64_t longest = 0;
   for (const auto& batch : input.batches) {
@@ -96,9 +109,9 @@ void check_memory(const Rates& rates, const Costs& costs, const StudyInput& inpu
       costs.state_bytes() + costs.token_bytes() * static_cast<double>(tokens) / degree;
   bad_use(fmt::format(
       "--lengths: a sequence of {} tokens needs {:.1f} GiB on each of {} GPUs, which have "
-      "{:.1f} GiB (at most {} tokens): expected more memory, {} or a smaller --max-length",
+      "{:.1f} GiB (at most {} tokens): {}",
       tokens, needed / (1 << 30), degree, input.gpus.memory_bytes / (1 << 30),
-      rates.capacity(level), degree < input.gpus.count ? "wider groups" : "more GPUs"));
+      rates.capacity(level), more_room(allowed, degree, input.gpus.count)));
 }
 
 /// Refuses batches for which no plan keeps the limits.
@@ -118,13 +131,13 @@ std::vector<std::string> batch_notes(const SequencesFlags& flags, const Prepared
   const auto size = static_cast<std::size_t>(flags.batch);
   const std::size_t lengths = prepared.lengths.size();
   if (lengths < size) {
-    return {fmt::format("{} has {} sequences: they do not fill a batch of {}", flags.lengths,
-                        lengths, flags.batch)};
+    return {fmt::format("{} has {} sequences: they do not fill a batch of {}",
+                        called(flags.lengths), lengths, flags.batch)};
   }
   const bool all = input.batches.size() == lengths / size;
   if (!all || lengths % size == 0) return {};
   return {fmt::format("the last {} sequences of {} do not fill a batch and are left out",
-                      lengths % size, flags.lengths)};
+                      lengths % size, called(flags.lengths))};
 }
 
 bool coloured() {
@@ -159,7 +172,7 @@ int sequences(const SequencesFlags& flags, const Session& /*session*/) {
   const StudyInput input{.gpus = {flags.gpus, flags.gpus_per_node, chosen.memory_bytes},
                          .batches = batches_of(flags, prepared)};
   const Rates rates(chosen.costs, input.gpus, allowed.limits);
-  check_memory(rates, chosen.costs, input);
+  check_memory(rates, chosen.costs, input, allowed);
   catch_interrupts();
   const Study study = [&] {
     ProgressBar bar;

@@ -44,7 +44,7 @@ struct StepFlags {
 PlannedStep from_graph(const StepFlags& flags) {
   const std::string text = value_or_throw(read_text_file(flags.graph));
   return {.source = flags.graph,
-          .name = flags.graph,
+          .name = called(flags.graph),
           .plan = plan_graph(value_or_throw(parse_task_graph(text, flags.graph)))};
 }
 
@@ -56,13 +56,13 @@ PlannedStep planned(const StepFlags& flags, const ModelConfig& config,
 }
 
 PlannedStep from_database(const StepFlags& flags) {
-  const ModelConfig config = value_or_throw(read_model_config(flags.model, flags.reading));
+  const ModelConfig config = model_of(flags.model, flags.reading);
   return planned(flags, config, MeasuredPlatform::of_database(flags.database, flags.platform));
 }
 
 /// From a quick probing of the machine. Nothing is stored.
 PlannedStep from_machine(const StepFlags& flags) {
-  const ModelConfig config = value_or_throw(read_model_config(flags.model, flags.reading));
+  const ModelConfig config = model_of(flags.model, flags.reading);
   const auto machine = open(flags.machine, flags.common);
   const Platform platform = machine->platform();
   std::vector<int> ranks;

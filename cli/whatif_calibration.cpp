@@ -23,7 +23,7 @@ MeasuredTimes measured_times(const WhatIfFlags& flags, cluster::Operation operat
   }
   const std::string text = value_or_throw(read_text_file(flags.calibrate));
   return {.rows = value_or_throw(cluster::parse_rows(text, flags.calibrate, operation)),
-          .source = flags.calibrate};
+          .source = called(flags.calibrate)};
 }
 
 void warn_of(const cluster::Cluster& cluster, const MeasuredTimes& measured) {

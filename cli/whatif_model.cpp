@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/flags/problem_flags.hpp"
 #include "cli/whatif.hpp"
 #include "core/base/readable.hpp"
 #include "planning/whatif/cluster_file.hpp"
@@ -43,7 +44,7 @@ int whatif_of_model(const WhatIfFlags& flags) {
     throw Failure(ErrorKind::bad_input,
                   "--data-parallel: missing beside --model: expected a number of replicas");
   }
-  const auto config = value_or_throw(read_model_config(flags.model, flags.reading));
+  const ModelConfig config = model_of(flags.model, flags.reading);
   OrderedJson list = OrderedJson::array();
   Table table{.name = "step",
               .columns = {{"cluster"},

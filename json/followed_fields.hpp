@@ -7,7 +7,9 @@
 namespace overlaptune {
 
 struct FollowedFields {
-  std::string repeated{};  ///< the first field that stands twice in an object; empty: none does
+  /// The path of the first field that stands twice in an object, "tasks[2].after"; empty: none
+  /// does.
+  std::string repeated{};
   std::string place{};  ///< "gpu.sms.value": where the text ends to be JSON; empty: it is, or the
                         ///< place has no name
 };

@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "json/followed_fields.hpp"
 #include "json/reader.hpp"
+#include "json/why_no_json.hpp"
 
 namespace overlaptune {
 namespace {
@@ -53,36 +54,64 @@ std::string with_quoted_non_finite(std::string_view text) {
   return quoted;
 }
 
+/// The byte of `text` that is byte `byte` of `with_quoted_non_finite(text)`, both from 1.
+std::size_t unquoted_byte(std::string_view text, std::size_t byte) {
+  std::size_t least = 0;
+  std::size_t most = text.size() + 1;
+  while (least < most) {
+    const std::size_t middle = least + (most - least) / 2;
+    if (with_quoted_non_finite(text.substr(0, middle)).size() < byte) {
+      least = middle + 1;
+    } else {
+      most = middle;
+    }
+  }
+  return least;
+}
+
+Failure bad_json(std::string_view origin, std::string_view wrong) {
+  return Failure(ErrorKind::bad_input,
+                 fmt::format("{}{}{}", origin, origin.empty() ? "" : ": ", wrong));
+}
+
+/// Parses `text` in a form whose byte n is byte `original(n)` of it.
+template <class Original>
+json parse_form(const std::string_view form, std::string_view text, std::string_view origin,
+                Original original) {
+  try {
+    return json::parse(form);
+  } catch (const json::parse_error& error) {
+    const std::size_t byte = original(error.byte);
+    throw bad_json(origin, fmt::format("{}not JSON near byte {} ({})", place_of_error(form), byte,
+                                       why_no_json(text, byte)));
+  } catch (const json::exception&) {
+    throw bad_json(origin, place_of_error(form) + "a number too large to read");
+  }
+}
+
 }  // namespace
 
 json parse_python_json(std::string_view text, std::string_view origin) {
   const bool finite =
       text.find("NaN") == std::string_view::npos && text.find("Infinity") == std::string_view::npos;
-  return finite ? parse_json(text, origin) : parse_json(with_quoted_non_finite(text), origin);
+  if (finite) return parse_json(text, origin);
+  return parse_form(with_quoted_non_finite(text), text, origin,
+                    [&](std::size_t byte) { return unquoted_byte(text, byte); });
 }
 
 json parse_json(std::string_view text, std::string_view origin, std::size_t largest) {
-  std::string wrong;
-  try {
-    if (text.size() <= largest) return json::parse(text);
-    wrong = fmt::format("{} bytes, expected at most {}", text.size(), largest);
-  } catch (const json::parse_error& error) {
-    wrong = fmt::format("{}not JSON near byte {} (numbers must be finite)", place_of_error(text),
-                        error.byte);
-  } catch (const json::exception&) {
-    wrong = place_of_error(text) + "a number too large to read";
+  if (text.size() > largest) {
+    throw bad_json(origin, fmt::format("{} bytes, expected at most {}", text.size(), largest));
   }
-  throw Failure(ErrorKind::bad_input,
-                fmt::format("{}{}{}", origin, origin.empty() ? "" : ": ", wrong));
+  return parse_form(text, text, origin, [](std::size_t byte) { return byte; });
 }
 
 json parse_unique_json(std::string_view text, std::string_view origin) {
   json document = parse_python_json(text, origin);
   const std::string repeated = follow_fields(with_quoted_non_finite(text)).repeated;
   if (!repeated.empty()) {
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("{}: {}: is there twice: expected each field once", origin,
-                              one_line(repeated, kLongestPlace)));
+    throw bad_json(origin, fmt::format("{}: is there twice: expected each field once",
+                                       one_line(repeated, kLongestPlace)));
   }
   return document;
 }

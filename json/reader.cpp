@@ -49,6 +49,15 @@ bool JsonReader::has(std::string_view field) const {
   return found != value_.end() && !found->is_null();
 }
 
+std::vector<std::string> JsonReader::field_names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : object().items()) {
+    if (asked_ != nullptr) asked_->add(value_, name);
+    names.push_back(name);
+  }
+  return names;
+}
+
 bool JsonReader::is_integer(std::int64_t least, std::int64_t most) const {
   if (!value_.is_number_integer()) return false;
   // Integers beyond the signed range are unsigned.

@@ -36,6 +36,9 @@ class JsonReader {
   /// Whether the field is there and not null. Throws: not an object.
   [[nodiscard]] bool has(std::string_view field) const;
 
+  /// The names of all fields, which count as asked for. Throws: not an object.
+  [[nodiscard]] std::vector<std::string> field_names() const;
+
   /// Calls `visit` with a reader of each element. Throws: not an array.
   template <class F>
   void each(F&& visit) const {
@@ -56,6 +59,7 @@ class JsonReader {
 
   [[nodiscard]] bool is_null() const { return value_.is_null(); }
   [[nodiscard]] bool is_object() const { return value_.is_object(); }
+  [[nodiscard]] bool is_array() const { return value_.is_array(); }
   [[nodiscard]] bool is_text() const { return value_.is_string(); }
   [[nodiscard]] bool is_integer(std::int64_t least, std::int64_t most) const;
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/environment.hpp"
+#include "core/base/text_file.hpp"
 #include "workload/problem_file.hpp"
 
 namespace overlaptune::cli {
@@ -77,9 +78,15 @@ Expected<std::vector<std::int64_t>> parse_sizes(const std::string& text) {
   return sizes;
 }
 
+ModelConfig model_of(const std::string& file, const ReadingOptions& reading) {
+  ModelConfig config = value_or_throw(read_model_config(file, reading));
+  if (called(file) != file) config.name = called(file);
+  return config;
+}
+
 Workload workload_of(const std::string& model, const WorkloadOptions& options,
                      const ReadingOptions& reading) {
-  const auto config = value_or_throw(read_model_config(model, reading));
+  const ModelConfig config = model_of(model, reading);
   auto result = workload(config, options);
   if (!result) {
     // A flag is not the file's fault.

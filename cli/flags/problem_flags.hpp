@@ -32,6 +32,10 @@ void add_workload_flags(CLI::App& command, WorkloadFlags& flags);
 /// Parses sizes as in `1k,4k,16k`. Error: as `parse_size`.
 [[nodiscard]] Expected<std::vector<std::int64_t>> parse_sizes(const std::string& text);
 
+/// The model in a config.json; one that came through a pipe is called as that is. Throws `Failure`
+/// (`bad_input`) that names the file.
+[[nodiscard]] ModelConfig model_of(const std::string& file, const ReadingOptions& reading);
+
 /// The problems of the model in a config.json. Throws `Failure` (`bad_input`); the message names
 /// the file or the flag.
 [[nodiscard]] Workload workload_of(const std::string& model, const WorkloadOptions& options,

@@ -40,8 +40,9 @@ ChosenCosts from_file(const CostFlags& flags, int gpus, int per_node, std::int64
       .costs = std::move(read.costs),
       .memory_bytes = read.memory_bytes,
       .sources = {fmt::format("{}coefficients in {}", flags.model.empty() ? "" : flags.model + ": ",
-                              flags.costs)},
+                              called(flags.costs))},
       .heads = read.heads};
+  chosen.sources.insert(chosen.sources.end(), read.notes.begin(), read.notes.end());
   if (!read.per_node) {
     chosen.sources.push_back("bandwidths as the file gives them: it does not say for which nodes");
   }
@@ -50,7 +51,7 @@ ChosenCosts from_file(const CostFlags& flags, int gpus, int per_node, std::int64
 
 ChosenCosts from_database(const CostFlags& flags, int gpus, int per_node, std::int64_t max_length) {
   if (flags.model.empty()) bad_costs("--model: expected a config.json beside --db");
-  const ModelConfig config = value_or_throw(read_model_config(flags.model, flags.reading));
+  const ModelConfig config = model_of(flags.model, flags.reading);
   MeasuredRequest request{.gpus = gpus, .per_node = per_node, .recompute = flags.recompute};
   if (!flags.costs.empty()) {
     const std::string text = value_or_throw(read_text_file(flags.costs));

@@ -101,4 +101,10 @@ Expected<std::string> read_text_file(const std::filesystem::path& file, std::siz
   return utf8;
 }
 
+std::string called(const std::string& file) {
+  if (file == "-" || file == "/dev/stdin") return "standard input";
+  const bool of_descriptor = file.starts_with("/dev/fd/") || file.starts_with("/proc/self/fd/");
+  return of_descriptor ? "the pipe" : file;
+}
+
 }  // namespace overlaptune

@@ -18,4 +18,7 @@ inline constexpr std::size_t kMostTextBytes = 32'000'000;
 [[nodiscard]] Expected<std::string> read_text_file(const std::filesystem::path& file,
                                                    std::size_t most_bytes = kMostTextBytes);
 
+/// A file as a sentence calls it: "standard input", "the pipe" of `<(command)`, else by its name.
+[[nodiscard]] std::string called(const std::string& file);
+
 }  // namespace overlaptune

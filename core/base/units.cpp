@@ -38,6 +38,10 @@ std::optional<std::int64_t> counted(std::string_view text, std::span<const Unit>
   std::string name(rest, end);
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  // 1Gb is a billion bits.
+  if (name.size() > 1 && rest[0] != name[0] && name.back() == 'b' && end[-1] == 'b') {
+    return std::nullopt;
+  }
   for (const Unit& unit : units) {
     if (name == unit.name && count <= kMostCount / unit.scale) return count * unit.scale;
   }
@@ -48,18 +52,18 @@ std::optional<std::int64_t> counted(std::string_view text, std::span<const Unit>
 
 Expected<std::int64_t> parse_size(std::string_view text) {
   if (const auto count = counted(text, kCounts)) return *count;
-  return bad_input(
-      fmt::format("size '{}': expected a whole number of at least 0, with k, M or G if you like "
-                  "(1024-based)",
-                  text));
+  return bad_input(fmt::format(
+      "size '{}': expected a whole number of at least 0 and at most 2^62, with k, M or G "
+      "if you like (1024-based)",
+      text));
 }
 
 Expected<std::int64_t> parse_bytes(std::string_view text) {
   if (const auto count = counted(text, kCounts)) return *count;
   if (const auto count = counted(text, kByteUnits)) return *count;
   return bad_input(
-      fmt::format("size '{}': expected a whole number of bytes, with k, M, G, KiB, MiB, GiB "
-                  "(1024-based) or kB, MB, GB (1000-based) if you like",
+      fmt::format("size '{}': expected a whole number of bytes, at most 2^62, with k, M, G, KiB, "
+                  "MiB, GiB (1024-based) or kB, MB, GB (1000-based) if you like; Gb are bits",
                   text));
 }
 

@@ -30,7 +30,7 @@ struct Bytes {
 [[nodiscard]] Expected<std::int64_t> parse_size(std::string_view text);
 
 /// Parses a number of bytes: what `parse_size` takes, also `64MiB`, `1GiB` (1024-based), and
-/// `64MB`, `1GB` (10^6, 10^9).
+/// `64MB`, `1GB` (10^6, 10^9). Error: as there; `1Gb`, `1Mib`, which are bits.
 [[nodiscard]] Expected<std::int64_t> parse_bytes(std::string_view text);
 
 /// Parses `90`, `90s`, `5m`, `2h` into a positive duration.

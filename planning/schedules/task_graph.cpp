@@ -96,6 +96,16 @@ class GraphReader {
   }
 
  private:
+  /// A factor of a task on the links; graphs that this program wrote have 1 in other ones.
+  static double factor(const JsonReader& at, Resource resource) {
+    const double value = at.number(1, kMostFactor);
+    if (value > 1 && resource != Resource::links) {
+      at.fail(fmt::format("a factor of tasks on links: expected none beside resource {}",
+                          to_string(resource)));
+    }
+    return value;
+  }
+
   void add_task(const JsonReader& at) {
     const JsonReader name = at["name"];
     Task task{.name = name.text(), .source = "given"};
@@ -105,8 +115,8 @@ class GraphReader {
     task.us = at["us"].number(0, kMostUs);
     const JsonReader resource = at["resource"];
     task.resource = resource.name<Resource>();
-    if (at.has("slows")) task.slows = at["slows"].number(1, kMostFactor);
-    if (at.has("slowed")) task.slowed = at["slowed"].number(1, kMostFactor);
+    if (at.has("slows")) task.slows = factor(at["slows"], task.resource);
+    if (at.has("slowed")) task.slowed = factor(at["slowed"], task.resource);
     const auto index = static_cast<int>(graph_.tasks.size());
     if (!names_.emplace(task.name, index).second) {
       name.fail("'" + task.name + "' is there twice: expected each name once");

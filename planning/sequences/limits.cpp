@@ -43,6 +43,7 @@ ChosenLimits choose_limits(const AskedLimits& asked, int gpus, std::optional<std
         "the heads of the model are not known, and a degree must divide them: give --heads");
   } else if (power_in(*heads) < limits.most_degree.value_or(gpus)) {
     limits.most_degree = static_cast<int>(power_in(*heads));
+    chosen.heads_bound = true;
     chosen.notes.push_back(
         fmt::format("groups have at most {} GPUs, because {} heads are divided "
                     "among them",

@@ -24,6 +24,7 @@ struct AskedLimits {
 struct ChosenLimits {
   Limits limits{};
   std::vector<std::string> notes{};  ///< sentences for the user
+  bool heads_bound = false;          ///< the widest group is as wide as the heads allow
 };
 
 /// The limits of plans on so many GPUs; `heads` is what the model says. Throws `Failure`

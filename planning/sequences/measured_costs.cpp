@@ -8,7 +8,7 @@
 
 #include "core/base/units.hpp"
 #include "json/parse.hpp"
-#include "json/reader.hpp"
+#include "planning/sequences/cost_fields.hpp"
 
 namespace overlaptune {
 namespace {
@@ -237,27 +237,20 @@ Expected<MeasuredCosts> measured_costs(const ModelConfig& config, std::span<cons
 
 Expected<KnownCosts> parse_known_costs(std::string_view text, std::string_view origin) {
   try {
-    const nlohmann::json document = parse_python_json(text, origin);
-    const JsonReader root(document, origin);
-    const auto positive = [](const JsonReader& at) {
-      const double value = at.number(0, kLargestNumber);
-      if (value <= 0) at.fail("expected a number above 0, found " + at.shown());
-      return value;
-    };
+    const nlohmann::json document = parse_unique_json(text, origin);
+    AskedFields asked;
+    const JsonReader root(document, origin, &asked);
     KnownCosts known;
     if (root.has("attention_tflops")) known.attention_tflops = positive(root["attention_tflops"]);
     if (root.has("b1")) known.fixed_us = positive(root["b1"]) * 1e3;
     if (root.has("parameters")) known.parameters = positive(root["parameters"]) * 1e9;
     if (root.has("bandwidth")) {
       const JsonReader bandwidth = root["bandwidth"];
-      if (!bandwidth.is_object()) bandwidth.fail("expected an object, found " + bandwidth.shown());
-      for (const auto& [name, value] : document.at("bandwidth").items()) {
-        const auto degree = parse_size(name);
-        if (!degree || *degree < 2)
-          bandwidth.fail("'" + name + "': expected a degree, as in \"16\"");
-        known.bytes_per_us[static_cast<int>(*degree)] = positive(bandwidth[name]) * 1e3;
+      for (const int degree : degrees_of(bandwidth)) {
+        known.bytes_per_us[degree] = positive(bandwidth[std::to_string(degree)]) * 1e3;
       }
     }
+    refuse_unasked(root, asked, document);
     return known;
   } catch (const Failure& failure) {
     return bad_input(failure.what());

@@ -47,7 +47,8 @@ struct MeasuredCosts {
                                                      const MeasuredRequest& request);
 
 /// Reads what is known from a JSON document with any of `bandwidth`, `attention_tflops`, `b1` and
-/// `parameters`. Error, naming `origin` and the field: values that are not above 0.
+/// `parameters`. Error, naming `origin` and the field: values that are not above 0, a field that is
+/// not read or stands twice.
 [[nodiscard]] Expected<KnownCosts> parse_known_costs(std::string_view text,
                                                      std::string_view origin);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -11,10 +12,15 @@ namespace overlaptune::cluster {
 namespace {
 
 constexpr double kBytesPerUs = 1e3;  // of 1 GB/s
+constexpr std::int64_t kMostProduct = std::numeric_limits<std::int64_t>::max();
+
+/// a * b of positive numbers, or `kMostProduct` where that is more.
+std::int64_t times(std::int64_t a, std::int64_t b) {
+  return a > kMostProduct / b ? kMostProduct : a * b;
+}
 
 std::int64_t product(const std::vector<int>& sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1},
-                         [](std::int64_t a, int b) { return a * b; });
+  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, times);
 }
 
 /// The divisors of `count`, ascending.
@@ -54,7 +60,7 @@ std::vector<int> most_even(const std::vector<int>& most, std::size_t from, std::
 
 std::int64_t most_gpus(const Cluster& cluster) {
   std::int64_t gpus = 1;
-  for (const Level& level : cluster.levels) gpus *= product(level.sizes);
+  for (const Level& level : cluster.levels) gpus = times(gpus, product(level.sizes));
   return gpus;
 }
 

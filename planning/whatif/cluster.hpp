@@ -91,7 +91,7 @@ struct Slice {
 [[nodiscard]] Expected<std::vector<Slice>> slices_of(const Cluster& cluster, int gpus);
 Expected<std::vector<Slice>> slices_of(Cluster&& cluster, int gpus) = delete;  ///< would be gone
 
-/// All GPUs of the cluster.
+/// All GPUs of the cluster; the largest number where they are more.
 [[nodiscard]] std::int64_t most_gpus(const Cluster& cluster);
 
 /// The rate of one GPU into the level, in bytes per microsecond, if all of `slice` send and each

@@ -37,9 +37,15 @@ double number(const JsonReader& at, std::string_view key, double least, double m
   return sourced(at, key, [&](const JsonReader& value) { return value.number(least, most); });
 }
 
-std::vector<int> sizes(const JsonReader& at) {
+/// A torus may have several, one for each dimension.
+std::vector<int> sizes(const JsonReader& at, LevelKind kind) {
   const JsonReader value = at["size"];
-  if (value.is_integer(1, kMostMembers)) return {value.small(1, kMostMembers)};
+  if (!value.is_array()) return {value.small(1, kMostMembers)};
+  if (kind != LevelKind::torus) {
+    value.fail(
+        fmt::format("expected one whole number from 1 to {}: only a torus has several dimensions",
+                    kMostMembers));
+  }
   auto list = value.list([](const JsonReader& size) { return size.small(1, kMostMembers); });
   if (list.empty() || list.size() > kMostDimensions) {
     value.fail(fmt::format("expected 1 to {} sizes", kMostDimensions));
@@ -88,10 +94,17 @@ Multicast multicast(const JsonReader& value) {
           .latency_us = value["latency_us"].number(0, kMostTime)};
 }
 
+/// Throws: a field that only levels of another kind have.
+void of_kind(const JsonReader& at, std::string_view field, LevelKind kind, LevelKind expected) {
+  if (kind == expected) return;
+  at[field].fail(fmt::format("a field of levels of kind {}: expected none beside kind {}",
+                             to_string(expected), to_string(kind)));
+}
+
 Level level(const JsonReader& at) {
   Level level{.name = at["name"].text(),
               .kind = at["kind"].name<LevelKind>(),
-              .sizes = sizes(at),
+              .sizes = sizes(at, at["kind"].name<LevelKind>()),
               .links = sourced(at, "links", [](const JsonReader& v) { return v.small(1, 4096); }),
               .gb_per_s = number(at, "gb_per_s", kLeastRate, kMostRate),
               .latency_us = number(at, "latency_us", 0, kMostTime)};
@@ -100,17 +113,19 @@ Level level(const JsonReader& at) {
     at["links"].fail(fmt::format("expected the same number to each of {} others: a multiple of it",
                                  level.sizes.front() - 1));
   }
-  if (level.kind != LevelKind::torus && level.sizes.size() != 1) {
-    at["size"].fail("expected one size: only a torus has several dimensions");
-  }
   if (at.has("efficiency")) level.efficiency = sourced(at, "efficiency", curve);
   if (at.has("pairs")) level.pairs = sourced(at, "pairs", pairs);
   if (at.has("protocols")) level.protocols = sourced(at, "protocols", protocols);
-  if (at.has("multicast")) level.multicast = sourced(at, "multicast", multicast);
+  if (at.has("multicast")) {
+    of_kind(at, "multicast", level.kind, LevelKind::switched);
+    level.multicast = sourced(at, "multicast", multicast);
+  }
   if (at.has("root_gb_per_s")) {
+    of_kind(at, "root_gb_per_s", level.kind, LevelKind::pcie);
     level.root_gb_per_s = number(at, "root_gb_per_s", kLeastRate, kMostRate);
   }
   if (at.has("wrap_from")) {
+    of_kind(at, "wrap_from", level.kind, LevelKind::torus);
     level.wrap_from =
         sourced(at, "wrap_from", [](const JsonReader& v) { return v.small(2, kMostMembers); });
   }

@@ -67,11 +67,17 @@ std::string what(const MeasuredRow& row) {
 
 std::vector<std::string> doubts(const Cluster& cluster, const std::vector<MeasuredRow>& rows) {
   const Cluster links = of_links_alone(cluster);
+  Doubt end;
   Doubt gpu;
   Doubt share;
   Doubt time;
   Doubt rate;
   for (const MeasuredRow& row : rows) {
+    if (row.run_to > 0) {
+      end.add(fmt::format(
+          "{}: the last row of a run of up to {:.0f} bytes: expected its other rows: was it cut?",
+          what(row), row.run_to));
+    }
     if (!cluster.gpu.empty() && !row.gpu.empty() && !has_word(row.gpu, cluster.gpu)) {
       gpu.add(fmt::format("{}: on '{}', but {} has {}: of another machine?", what(row),
                           shown(row.gpu), cluster.name, cluster.gpu));
@@ -99,6 +105,7 @@ std::vector<std::string> doubts(const Cluster& cluster, const std::vector<Measur
     }
   }
   std::vector<std::string> list;
+  end.report(list);
   gpu.report(list);
   share.report(list);
   time.report(list);

@@ -8,6 +8,11 @@
 #include "workload/weights.hpp"
 
 namespace overlaptune::cluster {
+namespace {
+
+constexpr double kMostGradients = 1e18;  // bytes
+
+}  // namespace
 
 Expected<Synchronisation> synchronisation(const ModelConfig& config, const Cluster& cluster,
                                           const Training& training) {
@@ -19,14 +24,21 @@ Expected<Synchronisation> synchronisation(const ModelConfig& config, const Clust
                     "--model needs",
                     cluster.name));
   }
+  const double gradients = weights->all * static_cast<double>(result_bytes(config.elements));
+  if (!(gradients >= training.tensor_parallel && gradients <= kMostGradients)) {
+    return bad_input(
+        fmt::format("model '{}': its sizes make {:.3g} weights, {:.3g} bytes of gradients: expected "
+                    "1 byte for each of {} GPUs to {:.0e}: check the sizes in its config",
+                    config.name, weights->all, gradients, training.tensor_parallel,
+                    kMostGradients));
+  }
   // 2 operations a weight and token forward, 4 backward (Kaplan et al., Scaling laws for neural
   // language models, 2020, 2.1).
   constexpr double kOperations = 6;
   constexpr double kPerUs = 1e6;  // of 1 TFLOP/s
   return Synchronisation{
       .parameters = std::llround(weights->all),
-      .gradient_bytes = weights->all * static_cast<double>(result_bytes(config.elements)) /
-                        training.tensor_parallel,
+      .gradient_bytes = gradients / training.tensor_parallel,
       .us_per_token = kOperations * weights->per_token /
                       (training.tensor_parallel * cluster.tflops * kPerUs * training.utilisation)};
 }

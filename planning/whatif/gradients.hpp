@@ -24,7 +24,7 @@ struct Synchronisation {
 };
 
 /// Experts are taken to be in each replica, and a token to meet the weights of its own only.
-/// Error: as `weights_of`; a cluster without `tflops`.
+/// Error: as `weights_of`; more weights than any machine has; a cluster without `tflops`.
 [[nodiscard]] Expected<Synchronisation> synchronisation(const ModelConfig& config,
                                                         const Cluster& cluster,
                                                         const Training& training);

@@ -19,6 +19,7 @@ struct MeasuredRow {
   double bus_share = 0;  ///< bus bandwidth over algorithm bandwidth, as printed; 0: neither is
   std::string gpu{};     ///< name of the GPUs, as printed; empty: none is
   double gb_per_s = 0;   ///< algorithm bandwidth (bytes over time), as printed; 0: none is
+  double run_to = 0;     ///< bytes up to which its run should have rows, but ends here; 0: it has
   /// Whether two rows measured the same.
   friend bool operator==(const MeasuredRow& a, const MeasuredRow& b) {
     return a.operation == b.operation && a.gpus == b.gpus && a.bytes == b.bytes && a.us == b.us;
@@ -33,14 +34,15 @@ struct MeasuredRow {
 /// cannot share, are left out. `asked` is the op where nothing names it. `origin` stands in front
 /// of every message. Error, which names the line: no rows; an op, count or time that cannot be;
 /// bytes that do not ascend among the rows of one op and GPU count; results that the tests found
-/// wrong; a list of ranks with a rank twice or with some left out.
+/// wrong; a call of them that failed; a list of ranks with a rank twice or with some left out; a
+/// column that is there twice.
 [[nodiscard]] Expected<std::vector<MeasuredRow>> parse_rows(std::string_view text,
                                                             const std::string& origin,
                                                             Operation asked);
 
-/// The doubts that rows are what they are taken for, a line each: bandwidths of another
-/// op or GPU count, or of another time than the row's, GPUs of another model, times shorter than
-/// the links of the cluster allow.
+/// The doubts that rows are what they are taken for, a line each: runs whose last rows are
+/// missing, bandwidths of another op or GPU count, or of another time than the row's, GPUs of
+/// another model, times shorter than the links of the cluster allow.
 [[nodiscard]] std::vector<std::string> doubts(const Cluster& cluster,
                                               const std::vector<MeasuredRow>& rows);
 

@@ -54,6 +54,48 @@ std::string name_of_gpu(const Words& words) {
   return fmt::format("{}", fmt::join(bus + 1, words.end(), " "));
 }
 
+/// What a test prints when a call of it fails; empty in other lines.
+std::string_view failure_in(std::string_view line) {
+  for (const char* failure :
+       {"Test NCCL failure", "Test CUDA failure", "Test HIP failure", "Test failure"}) {
+    if (const std::size_t at = line.find(failure); at != std::string_view::npos) {
+      return line.substr(at);
+    }
+  }
+  return {};
+}
+
+/// The sizes of a run, from its heading: "maxBytes 1073741824 step: 4(factor)".
+struct Sweep {
+  double most = 0;  ///< bytes; 0: not said
+  double factor = 1;
+  double step = 0;  ///< bytes
+
+  void read(const Words& words) {
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      const bool reduced = i > 1 && words[i - 2] == "maxBytes" && words[i - 1] == "to";
+      if (words[i - 1] == "maxBytes" || reduced) most = value(words[i]);
+      if (words[i - 1] != "step:") continue;
+      const bool is_factor = words[i].ends_with("(factor)");
+      factor = is_factor ? value(words[i]) : 1;
+      step = is_factor ? 0 : value(words[i]);
+    }
+  }
+  /// Whether rows follow one of so many bytes, which is rounded down to a multiple of the GPUs.
+  [[nodiscard]] bool goes_on_after(double bytes, int gpus) const {
+    constexpr double kAlignment = 16;
+    if (factor <= 1 && step <= 0) return false;
+    return (bytes + kAlignment * gpus) * factor + step <= most;
+  }
+
+ private:
+  /// 0 where there is none.
+  static double value(std::string_view word) {
+    const double read = number(word.substr(0, word.find('(')));
+    return read > 0 ? read : 0;
+  }
+};
+
 class LogReader {
  public:
   explicit LogReader(Operation asked) : asked_(asked) {}
@@ -62,13 +104,17 @@ class LogReader {
     const auto failed = [&](const Error& error) {
       return bad_input(fmt::format("{}: {}", place, error.message));
     };
+    if (const auto failure = failure_in(line); !failure.empty()) {
+      return bad_input(
+          fmt::format("{}: '{}': expected a run that ended well", place, shown(failure)));
+    }
     if (const std::size_t hash = line.find('#'); hash != std::string_view::npos) {
       const auto done = read_heading(line.substr(hash));
       return done ? done : failed(done.error());
     }
     const Words words = words_of(line);
     const auto first = row_in(words);
-    // A row is cut where a run was ended.
+    // A row is cut where a run was ended, which `end_run` notices.
     if (first && words.size() > *first + time_ + 2) {
       return read_row(Words(words.begin() + static_cast<std::ptrdiff_t>(*first), words.end()),
                       place);
@@ -77,9 +123,20 @@ class LogReader {
     return {};
   }
 
-  [[nodiscard]] std::vector<MeasuredRow> rows() && { return std::move(rows_); }
+  [[nodiscard]] std::vector<MeasuredRow> rows() && {
+    end_run();
+    return std::move(rows_);
+  }
 
  private:
+  void end_run() {
+    if (rows_.size() > begin_ && sweep_.goes_on_after(rows_.back().bytes, rows_.back().gpus)) {
+      rows_.back().run_to = sweep_.most;
+    }
+    begin_ = rows_.size();
+    sweep_ = {};
+  }
+
   void note_program(std::string_view line) {
     const auto found = operation_in(line);
     if (!found) {
@@ -95,10 +152,12 @@ class LogReader {
     const Words words = words_of(heading);
     if (words.size() < 2) return {};
     if (words[1] == "nThread") {
+      end_run();
       ranks_ = {};  // a second test: its devices are counted anew
       gpus_ = 0;
       gpu_.clear();
     }
+    sweep_.read(words);
     if (words[1] == "size") read_columns(words);
     if (words[1] == "Rank" && words.size() > 3) return read_rank(words);
     if (words[1].find_first_not_of(".[]…") == std::string::npos && !ranks_.empty()) {
@@ -170,7 +229,7 @@ class LogReader {
     if (!gpus) return bad_input(fmt::format("{}: {}", place, gpus.error().message));
     const double algbw = number(row[time_ + 1]);
     rows_.push_back({operation_.value_or(asked_), *gpus, bytes, us, place,
-                     bus_share(algbw, number(row[time_ + 2])), gpu_, known_rate(algbw)});
+                     bus_share(algbw, number(row[time_ + 2])), gpu_, known_rate(algbw), 0});
     return {};
   }
 
@@ -197,7 +256,9 @@ class LogReader {
   std::string gpu_{};     ///< name of the last GPU of the list
   std::size_t time_ = 5;  ///< place of the out-of-place time in a row
   std::vector<std::size_t> wrong_{};
+  Sweep sweep_{};
   std::vector<MeasuredRow> rows_{};
+  std::size_t begin_ = 0;  ///< of the rows of this run
 };
 
 }  // namespace

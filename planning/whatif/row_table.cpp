@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/csv.hpp"
 #include "core/base/units.hpp"
@@ -47,14 +48,18 @@ double bytes_of(const std::string& text) {
 }  // namespace
 
 Expected<RowTable> RowTable::of(const std::vector<std::string>& header, const std::string& place) {
+  std::string twice;
   const auto find =
       [&](std::initializer_list<std::string_view> wanted) -> std::optional<std::size_t> {
-    for (const std::string_view name : wanted) {
-      for (std::size_t i = 0; i < header.size(); ++i) {
-        if (lower(header[i]) == name) return i;
+    std::optional<std::size_t> found;
+    for (std::size_t i = 0; i < header.size(); ++i) {
+      if (std::find(wanted.begin(), wanted.end(), lower(header[i])) == wanted.end()) continue;
+      if (found && twice.empty()) {
+        twice = fmt::format("columns '{}' and '{}'", shown(header[*found]), shown(header[i]));
       }
+      found = i;
     }
-    return std::nullopt;
+    return found;
   };
   RowTable table;
   table.columns_ = header.size();
@@ -68,11 +73,20 @@ Expected<RowTable> RowTable::of(const std::vector<std::string>& header, const st
                .wrong = find({"#wrong", "wrong"}),
                .algbw = find({"algbw"}),
                .busbw = find({"busbw"})};
+  if (!twice.empty()) {
+    return bad_input(fmt::format("{}: {}: expected one of them", place, twice));
+  }
   const Columns& at = table.at_;
-  if (at.op && (at.gpus || at.ranks) && at.bytes && at.us) return table;
+  std::vector<std::string_view> missing;
+  if (!at.op) missing.emplace_back("op");
+  if (!at.gpus && !at.ranks) missing.emplace_back("gpus");
+  if (!at.bytes) missing.emplace_back("bytes");
+  if (!at.us) missing.emplace_back("us");
+  if (missing.empty()) return table;
   return bad_input(fmt::format(
-      "{}: '{}': expected a header with op, gpus, bytes and us, or the output of nccl-tests", place,
-      shown(header.empty() ? "" : header.front())));
+      "{}: '{}': expected a header with op, gpus, bytes and us, or the output of nccl-tests; {} "
+      "missing",
+      place, shown(fmt::format("{}", fmt::join(header, ","))), fmt::join(missing, ", ")));
 }
 
 Expected<int> RowTable::gpus_of(const std::vector<std::string>& cells,
@@ -85,8 +99,8 @@ Expected<int> RowTable::gpus_of(const std::vector<std::string>& cells,
       std::int64_t{*gpus} * *each <= kMostGpus) {
     return *gpus * *each;
   }
-  return bad_input(fmt::format("{}: {} = '{}': expected a whole number of at least 2", place,
-                               at_.gpus ? "gpus" : "ranks", shown(text)));
+  return bad_input(fmt::format("{}: {} = '{}': expected a whole number from 2 to {}", place,
+                               at_.gpus ? "gpus" : "ranks", shown(text), kMostGpus));
 }
 
 Expected<std::optional<MeasuredRow>> RowTable::row(const std::vector<std::string>& cells,
@@ -102,18 +116,18 @@ Expected<std::optional<MeasuredRow>> RowTable::row(const std::vector<std::string
   if (!gpus) return error_of(gpus);
   const double bytes = bytes_of(cells[*at_.bytes]);
   const double us = number(cells[*at_.us]);
-  const auto complain = [&](const char* name, std::size_t column) {
-    return bad_input(
-        fmt::format("{}: {} = '{}': expected a number above 0", place, name, shown(cells[column])));
+  const auto complain = [&](const char* name, std::size_t column, double most) {
+    return bad_input(fmt::format("{}: {} = '{}': expected a number above 0 and at most {:g}", place,
+                                 name, shown(cells[column]), most));
   };
-  if (!(bytes > 0 && bytes <= kMostBytes)) return complain("bytes", *at_.bytes);
-  if (!(us > 0 && us <= kMostUs)) return complain("us", *at_.us);
+  if (!(bytes > 0 && bytes <= kMostBytes)) return complain("bytes", *at_.bytes, kMostBytes);
+  if (!(us > 0 && us <= kMostUs)) return complain("us", *at_.us, kMostUs);
   if (at_.wrong) {
     if (const auto right = check_wrong(cells[*at_.wrong], place); !right) return error_of(right);
   }
   const double algbw = at_.algbw ? number(cells[*at_.algbw]) : 0;
   const double share = at_.busbw ? bus_share(algbw, number(cells[*at_.busbw])) : 0;
-  return MeasuredRow{*operation, *gpus, bytes, us, place, share, {}, known_rate(algbw)};
+  return MeasuredRow{*operation, *gpus, bytes, us, place, share, {}, known_rate(algbw), 0};
 }
 
 Rows parse_row_csv(std::string_view text, const std::string& origin) {

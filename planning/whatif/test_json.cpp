@@ -105,7 +105,7 @@ std::vector<MeasuredRow> rows_of_run(const JsonReader& root, const std::string& 
     }
     const double algbw = timed["alg_bw"].number();
     rows.push_back({operation, gpus, bytes, us, place, bus_share(algbw, timed["bus_bw"].number()),
-                    gpu, known_rate(algbw)});
+                    gpu, known_rate(algbw), 0});
   });
   return rows;
 }

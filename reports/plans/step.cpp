@@ -82,7 +82,8 @@ Table times_table(const StepPlan& plan) {
   for (const auto& [traffic, us] : plan.exposed_us) exposed += us;
   for (const auto& [traffic, us] : plan.sequential_exposed_us) all += us;
   const auto row = [&](const char* name, double us, Cell cell) {
-    table.rows.push_back({std::string(name), us / 1e3, ratio(plan.sequential_us, us), cell});
+    const Cell speedup = us > 0 ? Cell(plan.sequential_us / us) : Cell();
+    table.rows.push_back({std::string(name), us / 1e3, speedup, cell});
   };
   row("sequential", plan.sequential_us, all / 1e3);
   row("overlap by operation", plan.operations_us, {});
@@ -135,6 +136,10 @@ OrderedJson json_of(const StepPlan& plan) {
 }
 
 std::string headline_of(const StepPlan& plan, std::string_view what) {
+  if (!(plan.scheduled_us > 0)) {
+    return fmt::format("The operations of {} take no time: {} instead of {}", what,
+                       readable(us(plan.scheduled_us)), readable(us(plan.sequential_us)));
+  }
   return fmt::format("Overlap makes {} {:.2f} times as fast: {} instead of {}, at best {}", what,
                      ratio(plan.sequential_us, plan.scheduled_us), readable(us(plan.scheduled_us)),
                      readable(us(plan.sequential_us)), readable(us(plan.ideal_us)));

@@ -96,5 +96,12 @@ TEST(TextFile, what_is_not_utf8_is_named) {
   EXPECT_THAT(refused("\x1f\x8b\x08\0"sv), HasSubstr("gzip: expected text: give `-`"));
 }
 
+TEST(TextFile, a_pipe_is_called_what_it_is) {
+  EXPECT_EQ(called("-"), "standard input");
+  EXPECT_EQ(called("/dev/stdin"), "standard input");
+  EXPECT_EQ(called("/dev/fd/63"), "the pipe");
+  EXPECT_EQ(called("models/a.json"), "models/a.json");
+}
+
 }  // namespace
 }  // namespace overlaptune

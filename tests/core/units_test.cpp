@@ -24,6 +24,13 @@ TEST(Units, bytes_take_units_of_both_bases) {
     EXPECT_FALSE(parse_bytes(text)) << text;
   }
   EXPECT_FALSE(parse_size("1GB"));
+  EXPECT_EQ(parse_bytes("1gb"), 1000000000);
+  for (const char* bits : {"1Gb", "1Mb", "1Kb", "1Gib", "8Mib"}) {
+    const auto size = parse_bytes(bits);
+    ASSERT_FALSE(size) << bits;
+    EXPECT_NE(size.error().message.find("Gb are bits"), std::string::npos);
+  }
+  EXPECT_NE(parse_bytes("9000000000G").error().message.find("at most 2^62"), std::string::npos);
 }
 
 TEST(Units, a_bad_size_is_an_error_that_quotes_it) {

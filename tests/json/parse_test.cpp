@@ -31,10 +31,13 @@ TEST(ParseUniqueJson, a_field_stands_once_in_its_object) {
   const auto document =
       parse_unique_json(R"({"a": {"b": 1}, "b": [{"b": NaN}, {"b": "\"b\": b"}]})", "a.json");
   EXPECT_EQ(document["b"][0]["b"], "NaN");
-  for (const std::string_view text :
-       {R"({"a": 1, "b": 2, "b": 3})", R"([{"b": {"b": 1}}, {"b": 1, "c": {}, "b": 1}])",
-        R"({"b": Infinity, "\u0062": 1})"}) {
-    EXPECT_EQ(refused_for(text), "a.json: b: is there twice: expected each field once") << text;
+  for (const auto& [text, path] : std::vector<std::pair<std::string_view, std::string>>{
+           {R"({"a": 1, "b": 2, "b": 3})", "b"},
+           {R"([{"b": {"b": 1}}, {"b": 1, "c": {}, "b": 1}])", "[1].b"},
+           {R"({"b": Infinity, "\u0062": 1})", "b"},
+           {R"({"c": [1, [], {"d": {"b": 1}, "e": [{}, {"b": [2], "b": 3}]}]})", "c[2].e[1].b"}}) {
+    EXPECT_EQ(refused_for(text), "a.json: " + path + ": is there twice: expected each field once")
+        << text;
   }
 }
 
@@ -49,6 +52,47 @@ TEST(ParseJson, an_error_names_the_field_and_the_byte) {
       {R"({"a": 1} x)", "a.json: not JSON near byte 10 "}};
   for (const auto& [text, beginning] : cases) {
     EXPECT_EQ(refused(text).substr(0, beginning.size()), beginning) << text;
+  }
+}
+
+TEST(ParseJson, an_error_has_its_line_its_column_and_the_likely_reason) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"{\n \"a\": [1,\n  2,\n ]}", "(line 4, column 2: a comma before ']': expected none"},
+      {"{\"a\": 1,\n}", "(line 2, column 1: a comma before '}'"},
+      {"// c\n{}", "(line 1, column 1: a comment"},
+      {"{\"a\": 1, # c\n\"b\": 2}", "(line 1, column 10: a comment"},
+      {"{'a': 1}", "(line 1, column 2: a single quote: expected double quotes"},
+      {"{\"a\": True}", "(line 1, column 7: True: expected true"},
+      {"{\"a\": None}", "(line 1, column 7: None: expected null"},
+      {"{\"a\": -Infinity}", "numbers must be finite)"},
+      {"{\"\xc2\xb5\": NaN}", "(line 1, column 7: numbers must be finite)"},
+      {"version https://git-lfs.github.com/spec/v1\noid sha256:abc\n", "a pointer of Git LFS"},
+      {"\n<!DOCTYPE html><html></html>", "HTML or XML: expected JSON"},
+      {"{\"a\": \"caf\xe9\"}", "not UTF-8 (Latin-1?): save it as UTF-8"},
+      {"{\"a\": \"\xe9t\xe9\"}", "not UTF-8 (Latin-1?): save it as UTF-8"},
+      {"{\xe2\x80\x9c"
+       "a\xe2\x80\x9d: 1}",
+       "(line 1, column 2: a typographic quote"},
+      {"{\"a\": \"b\nc\"}", "(line 1, column 9: a line end or a control character"},
+      {"{\"a\": [1, 2", "(line 1, column 12: the text ends too soon: was it cut?"},
+      {"", "(line 1, column 1: the text ends too soon"},
+      {"{\"a\": 1 \"b\": 2}", "'\"' is not expected here: is a comma or a colon missing"},
+      {"{} x", "(line 1, column 4: 'x' is not expected here)"}};
+  for (const auto& [text, reason] : cases) {
+    EXPECT_NE(refused(text).find(reason), std::string::npos) << text << "\n" << refused(text);
+  }
+}
+
+TEST(ParsePythonJson, an_error_is_where_the_text_has_it) {
+  const auto refused_for = [](std::string_view text) {
+    return failure_of([&] { (void)parse_python_json(text, "f"); });
+  };
+  for (const std::string before : {"", "NaN, ", "Infinity, -Infinity, NaN, "}) {
+    const std::string text = "[" + before + "True]";
+    const std::size_t byte = text.find('T') + 1;
+    EXPECT_EQ(refused_for(text), "f: not JSON near byte " + std::to_string(byte) +
+                                     " (line 1, column " + std::to_string(byte) +
+                                     ": True: expected true)");
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/problem.hpp"
 #include "failure_of.hpp"
+#include "json/asked_fields.hpp"
 #include "json/parse.hpp"
 
 namespace overlaptune {
@@ -75,6 +76,19 @@ TEST(JsonReader, a_field_that_is_null_is_not_there) {
   EXPECT_TRUE(root.has("b"));
   EXPECT_FALSE(root.has("c"));
   EXPECT_TRUE(root["a"].is_null());
+}
+
+TEST(JsonReader, the_names_of_all_fields_count_as_asked_for) {
+  const json document = parse_json(R"({"b": {"c": 1}, "a": null})", "");
+  AskedFields asked;
+  const JsonReader root(document, "", &asked);
+  EXPECT_EQ(asked.complaints(document), std::vector<std::string>{});
+  EXPECT_FALSE(root.has("c"));
+  EXPECT_EQ(asked.complaints(document).size(), 2U);
+  EXPECT_EQ(root.field_names(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(asked.complaints(document), std::vector<std::string>{});
+  EXPECT_EQ(refused_by("[]", [](auto& at) { return at.field_names(); }),
+            "a.json: a: expected an object, found array");
 }
 
 TEST(JsonReader, integers_are_whole_and_in_range) {

@@ -56,6 +56,11 @@ TEST(StepReport, begins_with_the_gain) {
             "Overlap makes a layer 1.60 times as fast: 2.5 ms instead of 4 ms, at best 2 ms");
 }
 
+TEST(StepReport, no_gain_is_told_where_nothing_takes_time) {
+  EXPECT_EQ(headline_of({}, "a.json"),
+            "The operations of a.json take no time: 0 us instead of 0 us");
+}
+
 TEST(StepReport, json_has_every_time) {
   const OrderedJson json = json_of(planned());
   EXPECT_EQ(json.at("sequential_us"), 4000);

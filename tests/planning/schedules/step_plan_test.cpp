@@ -141,7 +141,7 @@ TEST(StepGraphFile, fields_that_are_unknown_or_stand_twice_are_refused) {
   EXPECT_THAT(graph_error(R"({"tasks": [)" + task + R"(}], "fusion": []})"),
               HasSubstr("fusion: not a field that is read; did you mean 'fusions'?"));
   EXPECT_THAT(graph_error(R"({"tasks": [)" + task + R"(, "us": 2}]})"),
-              HasSubstr("g.json: us: is there twice"));
+              HasSubstr("g.json: tasks[0].us: is there twice"));
   EXPECT_EQ(graph_error(R"({"tasks": [)" + task + R"(}], "scheduled_us": 1, "nodes": []})"),
             "none");
 }
@@ -192,7 +192,7 @@ TEST(StepGraphFile, names_lead_to_one_task_each) {
 
 TEST(StepGraphFile, times_and_slowdowns_have_limits) {
   const auto with = [](const std::string& fields) {
-    return graph_error(R"({"tasks": [{"name": "a", "resource": "compute", )" + fields + "}]}");
+    return graph_error(R"({"tasks": [{"name": "a", "resource": "links", )" + fields + "}]}");
   };
   EXPECT_EQ(with(R"("us": 0)"), "none");
   EXPECT_EQ(with(R"("us": 1e12, "slows": 1, "slowed": 100)"), "none");
@@ -202,6 +202,20 @@ TEST(StepGraphFile, times_and_slowdowns_have_limits) {
   EXPECT_THAT(with(R"("us": 1, "slowed": 0.9)"), HasSubstr("slowed"));
   EXPECT_THAT(with(R"("us": 1, "slows": 101)"), HasSubstr("slows"));
   EXPECT_THAT(with(R"("us": 1, "slowed": 101)"), HasSubstr("slowed"));
+}
+
+TEST(StepGraphFile, slowdowns_are_those_of_tasks_on_links) {
+  const auto with = [](const std::string& resource, const char* field) {
+    return graph_error(R"({"tasks": [{"name": "a", "us": 1, "resource": ")" + resource + "\", " +
+                       field + "}]}");
+  };
+  for (const std::string resource : {"compute", "both"}) {
+    EXPECT_EQ(with(resource, R"("slows": 1, "slowed": 1)"), "none");
+    EXPECT_THAT(with(resource, R"("slows": 2)"),
+                AllOf(HasSubstr("g.json: tasks[0].slows: a factor of tasks on links"),
+                      HasSubstr("beside resource " + resource)));
+    EXPECT_THAT(with(resource, R"("slowed": 2)"), HasSubstr("tasks[0].slowed: a factor"));
+  }
 }
 
 TEST(StepGraphFile, the_same_dependency_twice_is_one) {

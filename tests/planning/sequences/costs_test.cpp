@@ -80,6 +80,35 @@ TEST(PublishedCosts, bad_documents_are_named) {
   EXPECT_NE(message("[]").find("costs.json"), std::string::npos);
 }
 
+TEST(PublishedCosts, fields_that_are_not_read_are_refused) {
+  EXPECT_EQ(message(changed(R"("b1": 600)", R"("b1": 600, "B1": 3)")),
+            "costs.json: models.small.B1: not a field that is read; did you mean 'b2'?");
+  EXPECT_EQ(message(changed(R"("bandwidth")", R"("gpus_pernode": 8, "source": "s", "bandwidth")")),
+            "costs.json: gpus_pernode: not a field that is read; did you mean 'gpus_per_node'?");
+  EXPECT_NE(message(changed(R"("b1": 600)", R"("b1": 600, "b1": 5)")).find("b1: is there twice"),
+            std::string::npos);
+  EXPECT_NE(message(changed(R"("2": 120)", R"("2": 120, "3": 50)")).find("bandwidth: '3'"),
+            std::string::npos);
+  for (const char* layers : {"32.5", "-1", "0", "1e300"}) {
+    EXPECT_NE(message(changed("32", layers)).find("models.small.layers: "), std::string::npos);
+  }
+  // Other models of the file are not read.
+  EXPECT_EQ(message(changed(R"("models": {)", R"("models": {"other": {"a3": 1}, )")), "");
+}
+
+TEST(PublishedCosts, parameters_of_shorter_contexts_only_are_noted) {
+  const auto notes = [](std::int64_t max_length) {
+    return parse_published_costs(kDocument, "costs.json",
+                                 {.model = "small", .max_length = max_length, .gpus = 4})
+        ->notes;
+  };
+  EXPECT_TRUE(notes(196'608).empty());
+  ASSERT_EQ(notes(200'000).size(), 1U);
+  EXPECT_EQ(notes(200'000).front(),
+            "parameters of length 192k, because the file has none for lengths of up to 200000");
+  EXPECT_NE(message(changed(R"("192k": 7)", R"("4096": 7)")).find("one length"), std::string::npos);
+}
+
 TEST(KnownCosts, are_read_and_refused) {
   const auto known = parse_known_costs(
       R"({"bandwidth": {"16": 10.5}, "attention_tflops": 400, "b1": 3, "parameters": 7})",
@@ -93,7 +122,9 @@ TEST(KnownCosts, are_read_and_refused) {
                    500);
   for (const char* text :
        {R"({"bandwidth": {"1": 5}})", R"({"bandwidth": {"x": 1}})", R"({"bandwidth": {"16": 0}})",
-        R"({"attention_tflops": -1})", R"({"b1": "3"})", "[]", "{"}) {
+        R"({"attention_tflops": -1})", R"({"b1": "3"})", "[]", "{", R"({"bandwidth": {"3": 5}})",
+        R"({"bandwidth": {"1k": 5}})", R"({"attention_tflop": 450})", R"({"B1": 1})",
+        R"({"b1": 1, "b1": 5})"}) {
     EXPECT_FALSE(parse_known_costs(text, "k.json")) << text;
   }
 }

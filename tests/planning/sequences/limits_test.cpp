@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "planning/sequences/baselines.hpp"
+#include "planning/sequences/limits.hpp"
 #include "planning/sequences/search/solver.hpp"
 #include "tests/planning/sequences/costs_7b.hpp"
 #include "tests/planning/sequences/wikipedia_lengths.hpp"
@@ -98,6 +99,16 @@ TEST(Limits, padding_by_degree_costs_a_short_sequence_nothing_on_one_gpu) {
   const Rates rates(costs, gpus, {.padding = 2, .padding_by_degree = true});
   const BatchPlan plan = plan_batch(rates, Lengths(8, 101));
   EXPECT_EQ(plan.tokens, 8 * 102);
+}
+
+TEST(Limits, heads_bound_the_widest_group_where_nothing_narrower_does) {
+  const auto bound = [](AskedLimits asked, std::int64_t heads) {
+    return choose_limits(asked, 64, heads).heads_bound;
+  };
+  EXPECT_TRUE(bound({}, 12));
+  EXPECT_TRUE(bound({.most_degree = 8}, 12));
+  EXPECT_FALSE(bound({.most_degree = 2}, 12));
+  EXPECT_FALSE(bound({}, 64));
 }
 
 }  // namespace

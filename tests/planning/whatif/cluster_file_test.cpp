@@ -65,8 +65,34 @@ TEST(ClusterFile, curves_and_protocols_that_cannot_be) {
   EXPECT_THAT(with("efficiency", "[[1, 0]]"), HasSubstr("efficiency"));
   EXPECT_THAT(with("efficiency", "[[9, 0.5], [9, 0.6]]"), HasSubstr("ascending"));
   EXPECT_THAT(with("protocols", "[]"), HasSubstr("at least one protocol"));
-  EXPECT_THAT(with("root_gb_per_s", "0"), HasSubstr("root_gb_per_s.value"));
+  EXPECT_THAT(error(text("8", "1", "25", "1", ", \"root_gb_per_s\": " + figure("0"), "pcie")),
+              HasSubstr("root_gb_per_s.value"));
   EXPECT_THAT(with("latencies", "1"), HasSubstr("levels[0].latencies: not a field that is read"));
+}
+
+TEST(ClusterFile, fields_of_another_kind_of_level_are_refused) {
+  const auto with = [](const char* field, const std::string& value, const char* kind) {
+    return error(
+        text("9", "2", "25", "1", std::string(", \"") + field + "\": " + figure(value), kind));
+  };
+  const std::string multicast = R"({"share": 0.8, "latency_us": 60})";
+  EXPECT_THAT(
+      with("wrap_from", "4", "switch"),
+      HasSubstr("levels[0].wrap_from: a field of levels of kind torus: expected none beside "
+                "kind switch"));
+  EXPECT_THAT(with("root_gb_per_s", "94", "switch"), HasSubstr("levels[0].root_gb_per_s: a field"));
+  EXPECT_THAT(with("multicast", multicast, "ring"), HasSubstr("levels[0].multicast: a field"));
+  EXPECT_EQ(with("wrap_from", "4", "torus"), "none");
+  EXPECT_EQ(with("root_gb_per_s", "94", "pcie"), "none");
+  EXPECT_EQ(with("multicast", multicast, "switch"), "none");
+}
+
+TEST(ClusterFile, a_size_is_a_whole_number) {
+  for (const char* size : {"0", "8.5", "1000000", "\"8\"", "null", "{}"}) {
+    EXPECT_THAT(error(text(size)),
+                HasSubstr("levels[0].size: expected a whole number from 1 to 65536, found "))
+        << size;
+  }
 }
 
 TEST(ClusterFile, every_figure_has_a_source) {
@@ -121,6 +147,19 @@ TEST(ClusterFile, members_with_a_link_for_each_other_one_are_a_mesh) {
   EXPECT_NEAR(us(Operation::all_reduce, 2), (1 << 30) / 48e3, 10);
   EXPECT_NEAR(us(Operation::all_reduce, 4), 1.5 * (1 << 30) / (3 * 48e3), 20);
   EXPECT_NEAR(us(Operation::all_to_all, 8), (1 << 30) / 8 / 48e3, 20);
+}
+
+TEST(ClusterFile, more_gpus_than_a_number_holds_are_refused) {
+  const std::string levels = text("65536");
+  const std::size_t begin = levels.find("[{") + 1;
+  const std::string level = levels.substr(begin, levels.find("}]") + 1 - begin);
+  for (const int count : {4, 5, 21}) {
+    std::string many = levels;
+    for (int i = 1; i < count; ++i) many.insert(begin, level + ", ");
+    EXPECT_THAT(error(many), HasSubstr("levels: expected at most 2^30 GPUs")) << count;
+  }
+  EXPECT_THAT(error(text("[65536, 65536, 65536, 65536]", "1", "25", "1", "", "torus")),
+              HasSubstr("levels: expected at most 2^30 GPUs"));
 }
 
 TEST(ClusterFile, a_field_that_stands_twice_is_refused) {

@@ -63,6 +63,16 @@ TEST(Gradients, their_all_reduce_is_that_of_the_replicas) {
                Failure);
 }
 
+/// The bytes of a question are a whole number of 64 bits.
+TEST(Gradients, more_weights_than_can_be_are_refused) {
+  const Cluster cluster = value_or_throw(find_cluster("hgx-h100"));
+  ModelConfig config = model("llama-3-8b.json");
+  config.hidden = config.vocabulary = config.intermediate = kLargestSize;
+  const auto step = synchronisation(config, cluster, {});
+  ASSERT_FALSE(step);
+  EXPECT_THAT(step.error().message, HasSubstr("bytes of gradients: expected"));
+}
+
 TEST(Gradients, parallel_sizes_that_do_not_fit) {
   const auto error = [](const char* name, int tensor_parallel) {
     const auto across = across_replicas(value_or_throw(find_cluster(name)), tensor_parallel);

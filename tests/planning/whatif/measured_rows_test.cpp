@@ -34,7 +34,18 @@ TEST(MeasuredRows, bad_csv_is_named) {
   const std::string head = "op,gpus,bytes,us\n";
   EXPECT_THAT(error_of_rows(""), HasSubstr("f: no measured rows"));
   EXPECT_THAT(error_of_rows(head), HasSubstr("f: no measured rows"));
-  EXPECT_THAT(error_of_rows("a,b\n1,2\n"), HasSubstr("line 1: 'a': expected a header"));
+  EXPECT_THAT(error_of_rows("a,b\n1,2\n"), HasSubstr("line 1: 'a,b': expected a header"));
+  EXPECT_THAT(error_of_rows("op,gpus,bytes,time_ms\nall_reduce,8,1024,5\n"),
+              AllOf(HasSubstr("line 1: 'op,gpus,bytes,time_ms'"), HasSubstr("; us missing")));
+  EXPECT_THAT(error_of_rows("gpus,us\n8,5\n"), HasSubstr("; op, bytes missing"));
+  for (const char* columns : {"us,us", "us,time_us", "Us,US", "us,bytes,SIZE"}) {
+    EXPECT_THAT(error_of_rows(std::string("op,gpus,bytes,") + columns + "\n"),
+                AllOf(HasSubstr("line 1: columns '"), HasSubstr("expected one of them")))
+        << columns;
+  }
+  EXPECT_THAT(error_of_rows(head + "all_reduce,99999999999,1024,5\n"),
+              HasSubstr("expected a whole number from 2 to 1048576"));
+  EXPECT_THAT(error_of_rows(head + "all_reduce,8,1024,1e300\n"), HasSubstr("at most 1e+12"));
   EXPECT_THAT(error_of_rows(head + "broadcast,8,1024,5\n"),
               HasSubstr("line 2: op 'broadcast': expected one of all_reduce"));
   EXPECT_THAT(error_of_rows(head + "all_reduce,1,1024,5\n"), HasSubstr("line 2: gpus = '1'"));
@@ -136,6 +147,42 @@ TEST(NcclTests, wrong_results_are_refused) {
   EXPECT_THAT(
       error_of_rows(log_of(rank(0) + rank(1), " 1024 256 float sum -1 50 1 1 0 50 1 1 3\n")),
       HasSubstr("#wrong is 3"));
+}
+
+TEST(NcclTests, a_call_that_failed_is_refused) {
+  for (const char* failure : {"node-a: Test NCCL failure common.cu:961 'unhandled system error'\n",
+                              " .. node-a pid 1: Test failure common.cu:844\n"}) {
+    EXPECT_THAT(error_of_rows(log_of(rank(0) + rank(1), kRow, failure)),
+                AllOf(HasSubstr("f: line 6: 'Test "), HasSubstr("expected a run that ended well")));
+  }
+}
+
+TEST(NcclTests, rows_that_are_missing_at_the_end_of_a_run_are_a_doubt) {
+  const Cluster cluster{
+      .name = "c",
+      .levels = {{.name = "l", .kind = LevelKind::switched, .sizes = {8}, .gb_per_s = 400}}};
+  const auto heading = [](const char* sizes) {
+    return std::string("# nThread 1 nGpus 2 minBytes 1048576 ") + sizes + " warmup iters: 5\n";
+  };
+  const auto of = [&](const std::string& text) { return doubts(cluster, rows_of(text)); };
+  const auto cut = ElementsAre(AllOf(HasSubstr("f: line 2: all_reduce of 1048576 bytes on 2 GPUs"),
+                                     HasSubstr("a run of up to 4194304 bytes")));
+  EXPECT_THAT(of(heading("maxBytes 4194304 step: 4(factor)") + kRow), cut);
+  EXPECT_THAT(of(heading("maxBytes 4194304 step: 1048576(bytes)") + kRow), cut);
+  EXPECT_THAT(of(heading("maxBytes 4194304 step: 4(factor)") + kRow + " 4194304  "), cut);
+  for (const char* sizes :
+       {"maxBytes 1048576 step: 4(factor)", "maxBytes 4194303 step: 4(factor)",
+        "maxBytes 1048576 step: 1048576(bytes)", "maxBytes x step: y", "maxBytes 4194304"}) {
+    EXPECT_THAT(of(heading(sizes) + kRow), ElementsAre()) << sizes;
+  }
+  // The first of two runs in a log.
+  EXPECT_THAT(of(heading("maxBytes 4194304 step: 4(factor)") + kRow +
+                 "# nThread 1 nGpus 4 minBytes 1048576 maxBytes 1048576 step: 4(factor)\n" +
+                 " 1048576 262144 float sum -1 50 20.97 31.46 0 50 20.97 31.46 0\n"),
+              cut);
+  EXPECT_THAT(of(heading("maxBytes 4194304 step: 4(factor)") +
+                 "# Reducing maxBytes to 2097152 due to memory limitation\n" + kRow),
+              ElementsAre());
 }
 
 TEST(NcclTests, counts_of_gpus_that_cannot_be_are_refused) {
