@@ -11,6 +11,7 @@ namespace {
 
 constexpr int kLastPackBisections = 5;  // of bisection for the last micro-batch
 constexpr int kCommonSteps = 8;         // of bisection for the common target
+constexpr double kRounding = 1e-8;      // above what sums in another order, and fills, differ by
 constexpr double kMostSlack = 4;  // times the bound: where the memory is too fragmented, give up
 constexpr int kMostFills = 400;   // of micro-batches, while the targets of one start are varied
 constexpr std::size_t kMostStarts = 2;  // whose targets are varied
@@ -65,13 +66,26 @@ class Search {
     for (std::size_t part = 0; part + 1 < micro_batches_; ++part) {
       if (part >= from) fill(part, times[part]);
       sum += fills_[part].time();
-      if (sum >= most) return kNever;
+      if (part >= from && sum + least_time_after(part, times) >= most) return kNever;
     }
     const Counts& left = micro_batches_ == 1 ? runs_.counts() : fills_[micro_batches_ - 2].left;
     if (std::all_of(left.begin(), left.end(), [](int count) { return count == 0; })) return sum;
-    if (most < kNever && sum + filler_.least_time(left) >= most) return kNever;
     const Filled last = pack(runs_, left, kLastPackBisections, least_level_);
     return last.groups.empty() ? kNever : sum + last.time();
+  }
+
+  /// A time that the micro-batches after `part` are not below: the work that it leaves, and the
+  /// fixed part of as many as their targets need for it.
+  [[nodiscard]] double least_time_after(std::size_t part, const std::vector<double>& times) const {
+    const double fixed = runs_.rates().least_fixed();
+    const double work = filler_.least_work(fills_[part].left);
+    double time = work;
+    double left = work;
+    for (std::size_t next = part + 1; next < micro_batches_ && left > 0; ++next) {
+      time += fixed;
+      left -= std::max(0.0, times[next] * (1 + kRounding) - fixed);
+    }
+    return time * (1 - kRounding);
   }
 
   bool suffices(double first, double common) {
