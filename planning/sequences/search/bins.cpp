@@ -152,7 +152,7 @@ Filled packed_groups(const Runs& runs, int level, bool share) {
   for (int run = 0; run < runs.size(); ++run) {
     const int own = runs.holding_level(run, level);
     const int widest = share ? rates.levels() - 1 : own;
-    for (int i = 0; i < runs.count(run); ++i) {
+    for (int left = runs.count(run); left > 0;) {
       int bin = -1;
       for (int tried = own; tried <= widest && bin < 0; ++tried) {
         const auto fitting = by_room[index(tried)].lower_bound(runs.tokens(run, tried));
@@ -161,8 +161,12 @@ Filled packed_groups(const Runs& runs, int level, bool share) {
         by_room[index(tried)].erase(fitting);
       }
       if (bin < 0) bin = bins.open(own);
-      bins.put(bin, run);
-      by_room[index(bins.at(bin).level)].emplace(bins.room(bin), bin);
+      // The bin has the least room that suffices, and keeps it until equal sequences fill it.
+      const int taken = bins.at(bin).level;
+      do {
+        bins.put(bin, run);
+      } while (--left > 0 && bins.room(bin) >= runs.tokens(run, taken));
+      by_room[index(taken)].emplace(bins.room(bin), bin);
     }
   }
   return std::move(bins.made());
