@@ -95,11 +95,18 @@ class Search {
     for (std::size_t part = 0; part + 1 < micro_batches_; ++part) {
       if (part >= from) fill(part, times[part]);
       sum += fills_[part].filled.time();
-      if (part >= from && sum + least_time_after(part, times) >= most) return kNever;
+      if (part < from) continue;
+      if (leaves_too_much(part) || sum + least_time_after(part, times) >= most) return kNever;
     }
     const Counts& left = left_before(micro_batches_ - 1);
     if (std::all_of(left.begin(), left.end(), [](int count) { return count == 0; })) return sum;
     return sum + last_time();
+  }
+
+  /// Whether the memory of the micro-batches after `part` does not hold what it leaves.
+  [[nodiscard]] bool leaves_too_much(std::size_t part) const {
+    const auto needed = fewest_micro_batches(runs_, left_before(part + 1));
+    return part + 1 + static_cast<std::size_t>(needed) > micro_batches_;
   }
 
   /// A time that the micro-batches after `part` are not below: the work that it leaves, and the
@@ -120,6 +127,7 @@ class Search {
     for (std::size_t part = 0; part < micro_batches_; ++part) {
       fill(part, part == 0 ? std::max(first, common) : common);
       if (fills_[part].filled.took_all()) return true;
+      if (leaves_too_much(part)) return false;
     }
     return false;
   }
