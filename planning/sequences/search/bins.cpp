@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
+#include <functional>
 #include <map>
-#include <set>
+#include <queue>
 #include <utility>
 
 #include "core/base/index.hpp"
@@ -54,33 +54,37 @@ class ByTime {
         open_(index(runs.rates().levels())),
         aside_(index(runs.rates().levels())) {}
 
-  void add(int bin) { open_[index(bins_.at(bin).level)].emplace(bins_.at(bin).time, bin); }
-  void put(int bin, int run) {
+  /// Adds a bin that is not there.
+  void add(int bin) {
     const int level = bins_.at(bin).level;
-    open_[index(level)].erase({bins_.at(bin).time, bin});
-    bins_.put(bin, run);
-    if (bins_.room(bin) >= runs_.tokens(runs_.size() - 1, level)) add(bin);
+    if (bins_.room(bin) < runs_.tokens(runs_.size() - 1, level)) return;
+    open_[index(level)].emplace(bins_.at(bin).time, bin);
   }
   /// The bin of a level with the least work that holds a sequence; -1: none.
   [[nodiscard]] int least(int run, int level) {
     auto& open = open_[index(level)];
     auto& aside = aside_[index(level)];
     const std::int64_t tokens = runs_.tokens(run, level);
-    for (; !aside.empty() && aside.rbegin()->first >= tokens; aside.erase(std::prev(aside.end()))) {
-      add(aside.rbegin()->second);
-    }
-    for (; !open.empty(); open.erase(open.begin())) {
-      const int bin = open.begin()->second;
+    for (; !aside.empty() && aside.top().first >= tokens; aside.pop()) add(aside.top().second);
+    for (; !open.empty(); open.pop()) {
+      const int bin = open.top().second;
       const std::int64_t room = bins_.room(bin);
       if (room >= tokens) return bin;
       aside.emplace(room, bin);
     }
     return -1;
   }
+  /// Puts a sequence into the bin that `least` found.
+  void put_into_least(int run, int level) {
+    const int bin = open_[index(level)].top().second;
+    open_[index(level)].pop();
+    bins_.put(bin, run);
+    add(bin);
+  }
   /// The most room of a level's bins, where none of them held the last sequence.
   [[nodiscard]] std::int64_t most_room(int level) const {
     const auto& aside = aside_[index(level)];
-    return aside.empty() ? 0 : aside.rbegin()->first;
+    return aside.empty() ? 0 : aside.top().first;
   }
   [[nodiscard]] bool none() const {
     const auto is_empty = [](const auto& bins) { return bins.empty(); };
@@ -91,8 +95,12 @@ class ByTime {
  private:
   const Runs& runs_;
   Bins& bins_;
-  std::vector<std::set<std::pair<double, int>>> open_;         ///< by time
-  std::vector<std::set<std::pair<std::int64_t, int>>> aside_;  ///< by room
+  using ByWork = std::pair<double, int>;
+  using LeastFirst = std::priority_queue<ByWork, std::vector<ByWork>, std::greater<>>;
+  using MostRoomFirst = std::priority_queue<std::pair<std::int64_t, int>>;
+
+  std::vector<LeastFirst> open_;
+  std::vector<MostRoomFirst> aside_;
 };
 
 /// How many bins each level gets of so many GPUs.
@@ -144,7 +152,7 @@ Filled packed_groups(const Runs& runs, int level, bool share) {
   for (int run = 0; run < runs.size(); ++run) {
     const int own = runs.holding_level(run, level);
     const int widest = share ? rates.levels() - 1 : own;
-    for (int i = 0; i < runs.count(run); ++i) {
+    for (int left = runs.count(run); left > 0;) {
       int bin = -1;
       for (int tried = own; tried <= widest && bin < 0; ++tried) {
         const auto fitting = by_room[index(tried)].lower_bound(runs.tokens(run, tried));
@@ -153,8 +161,12 @@ Filled packed_groups(const Runs& runs, int level, bool share) {
         by_room[index(tried)].erase(fitting);
       }
       if (bin < 0) bin = bins.open(own);
-      bins.put(bin, run);
-      by_room[index(bins.at(bin).level)].emplace(bins.room(bin), bin);
+      // The bin has the least room that suffices, and keeps it until equal sequences fill it.
+      const int taken = bins.at(bin).level;
+      do {
+        bins.put(bin, run);
+      } while (--left > 0 && bins.room(bin) >= runs.tokens(run, taken));
+      by_room[index(taken)].emplace(bins.room(bin), bin);
     }
   }
   return std::move(bins.made());
@@ -171,18 +183,18 @@ Filled spread_groups(const Runs& runs, int level, int micro_batches) {
   for (int run = 0; run < runs.size(); ++run) {
     const int own = runs.holding_level(run, level);
     for (int i = 0; i < runs.count(run); ++i) {
-      int best = -1;
+      int best = -1;  // level
       double end = 0;
       for (int tried = own; tried < rates.levels(); ++tried) {
         const int bin = open.least(run, tried);
         if (bin < 0) continue;
         const double its_end = bins.at(bin).time + runs.time(run, tried);
         if (best >= 0 && its_end >= end) continue;
-        best = bin;
+        best = tried;
         end = its_end;
       }
       if (best < 0) return {};
-      open.put(best, run);
+      open.put_into_least(run, best);
     }
   }
   return std::move(bins.made());
@@ -232,16 +244,16 @@ std::vector<Filled> filled_to_memory(const Runs& runs, int level) {
       const int own = runs.holding_level(run, level);
       int& count = left[index(run)];
       for (; count > 0; --count) {
-        int bin = -1;
         if (gpus >= 1 << own) {
           gpus -= 1 << own;
-          bin = bins.open(own);
+          const int bin = bins.open(own);
+          bins.put(bin, run);
           open.add(bin);
+        } else if (open.least(run, own) >= 0) {
+          open.put_into_least(run, own);
         } else {
-          bin = open.least(run, own);
+          break;
         }
-        if (bin < 0) break;
-        open.put(bin, run);
       }
       run = count == 0 ? run + 1 : next_fitting(runs, run, level, own, open.most_room(own));
     }

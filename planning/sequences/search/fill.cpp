@@ -42,12 +42,12 @@ Filler::Filler(const Runs& runs, int least_level) : runs_(&runs), least_level_(l
   by_level_.resize(index(runs.rates().levels()));
 }
 
-double Filler::least_time(std::span<const int> counts) const {
+double Filler::least_work(std::span<const int> counts) const {
   double area = 0;
   for (std::size_t run = 0; run < counts.size(); ++run) {
     if (counts[run] > 0) area += counts[run] * cheapest_[run];
   }
-  return (1 - kRounding) * (runs_->rates().least_fixed() + area / runs_->rates().gpus().count);
+  return area / runs_->rates().gpus().count;
 }
 
 int Filler::room(const OpenGroup& group, int run, int wanted) const {

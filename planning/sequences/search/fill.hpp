@@ -47,9 +47,8 @@ class Filler {
   /// No group is opened on a level below `least_level`: wider groups waste less memory.
   explicit Filler(const Runs& runs, int least_level = 0);
 
-  /// A time that no micro-batch of these sequences is below: their least GPU time, spread over all
-  /// GPUs.
-  [[nodiscard]] double least_time(std::span<const int> counts) const;
+  /// The least GPU time of these sequences, spread over all GPUs.
+  [[nodiscard]] double least_work(std::span<const int> counts) const;
 
   /// Overwrites `filled`, so that repeated calls reuse its memory.
   void fill(std::span<const int> counts, double target, Filled& filled);

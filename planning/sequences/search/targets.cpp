@@ -11,6 +11,7 @@ namespace {
 
 constexpr int kLastPackBisections = 5;  // of bisection for the last micro-batch
 constexpr int kCommonSteps = 8;         // of bisection for the common target
+constexpr double kRounding = 1e-8;      // above what sums in another order, and fills, differ by
 constexpr double kMostSlack = 4;  // times the bound: where the memory is too fragmented, give up
 constexpr int kMostFills = 400;   // of micro-batches, while the targets of one start are varied
 constexpr std::size_t kMostStarts = 2;  // whose targets are varied
@@ -52,10 +53,39 @@ class Search {
   }
 
  private:
-  /// Fills one micro-batch with what the one before it leaves.
+  /// A micro-batch, and what it was filled from.
+  struct Fill {
+    Counts counts{};
+    double target = 0;
+    Filled filled{};
+  };
+
+  /// What the micro-batches before this one leave.
+  [[nodiscard]] const Counts& left_before(std::size_t part) const {
+    return part == 0 ? runs_.counts() : fills_[part - 1].filled.left;
+  }
+
+  /// Fills one micro-batch with what the one before it leaves. A target between the time that it
+  /// takes and the target that it was filled to would change nothing: every sequence that joined a
+  /// group still ends in time, and every one that did not would still end too late.
   void fill(std::size_t part, double target) {
-    if (part == 0 && std::exchange(first_target_, target) == target) return;
-    filler_.fill(part == 0 ? runs_.counts() : fills_[part - 1].left, target, fills_[part]);
+    Fill& own = fills_[part];
+    const Counts& counts = left_before(part);
+    if (target <= own.target && target >= own.filled.time() && own.counts == counts) return;
+    own.counts = counts;
+    own.target = target;
+    filler_.fill(counts, target, own.filled);
+  }
+
+  /// The time of the last micro-batch, which takes all that is left.
+  double last_time() {
+    const Counts& left = left_before(micro_batches_ - 1);
+    if (packed_ != left) {
+      packed_ = left;
+      const Filled last = pack(runs_, left, kLastPackBisections, least_level_);
+      packed_time_ = last.groups.empty() ? kNever : last.time();
+    }
+    return packed_time_;
   }
 
   /// The time of all micro-batches, of which those before `from` are filled; infinite where it is
@@ -64,20 +94,40 @@ class Search {
     double sum = 0;
     for (std::size_t part = 0; part + 1 < micro_batches_; ++part) {
       if (part >= from) fill(part, times[part]);
-      sum += fills_[part].time();
-      if (sum >= most) return kNever;
+      sum += fills_[part].filled.time();
+      if (part < from) continue;
+      if (leaves_too_much(part) || sum + least_time_after(part, times) >= most) return kNever;
     }
-    const Counts& left = micro_batches_ == 1 ? runs_.counts() : fills_[micro_batches_ - 2].left;
+    const Counts& left = left_before(micro_batches_ - 1);
     if (std::all_of(left.begin(), left.end(), [](int count) { return count == 0; })) return sum;
-    if (most < kNever && sum + filler_.least_time(left) >= most) return kNever;
-    const Filled last = pack(runs_, left, kLastPackBisections, least_level_);
-    return last.groups.empty() ? kNever : sum + last.time();
+    return sum + last_time();
+  }
+
+  /// Whether the memory of the micro-batches after `part` does not hold what it leaves.
+  [[nodiscard]] bool leaves_too_much(std::size_t part) const {
+    const auto needed = fewest_micro_batches(runs_, left_before(part + 1));
+    return part + 1 + static_cast<std::size_t>(needed) > micro_batches_;
+  }
+
+  /// A time that the micro-batches after `part` are not below: the work that it leaves, and the
+  /// fixed part of as many as their targets need for it.
+  [[nodiscard]] double least_time_after(std::size_t part, const std::vector<double>& times) const {
+    const double fixed = runs_.rates().least_fixed();
+    const double work = filler_.least_work(left_before(part + 1));
+    double time = work;
+    double left = work;
+    for (std::size_t next = part + 1; next < micro_batches_ && left > 0; ++next) {
+      time += fixed;
+      left -= std::max(0.0, times[next] * (1 + kRounding) - fixed);
+    }
+    return time * (1 - kRounding);
   }
 
   bool suffices(double first, double common) {
     for (std::size_t part = 0; part < micro_batches_; ++part) {
       fill(part, part == 0 ? std::max(first, common) : common);
-      if (fills_[part].took_all()) return true;
+      if (fills_[part].filled.took_all()) return true;
+      if (leaves_too_much(part)) return false;
     }
     return false;
   }
@@ -105,8 +155,9 @@ class Search {
   int least_level_;
   Filler filler_;
   double bound_ = 0;
-  std::vector<Filled> fills_;     ///< of each micro-batch
-  double first_target_ = kNever;  ///< that the first one is filled to; infinite: to none
+  std::vector<Fill> fills_;  ///< of each micro-batch
+  Counts packed_{};          ///< what the last micro-batch was last packed from
+  double packed_time_ = 0;   ///< its time then
 };
 
 }  // namespace
