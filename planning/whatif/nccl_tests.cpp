@@ -81,11 +81,9 @@ struct Sweep {
       step = is_factor ? 0 : value(words[i]);
     }
   }
-  /// Whether rows follow one of so many bytes, which is rounded down to a multiple of the GPUs.
-  [[nodiscard]] bool goes_on_after(double bytes, int gpus) const {
-    constexpr double kAlignment = 16;
-    if (factor <= 1 && step <= 0) return false;
-    return (bytes + kAlignment * gpus) * factor + step <= most;
+  /// Whether rows follow one of so many bytes.
+  [[nodiscard]] bool goes_on_after(double bytes) const {
+    return (factor > 1 || step > 0) && bytes * factor + step <= most;
   }
 
  private:
@@ -130,7 +128,7 @@ class LogReader {
 
  private:
   void end_run() {
-    if (rows_.size() > begin_ && sweep_.goes_on_after(rows_.back().bytes, rows_.back().gpus)) {
+    if (rows_.size() > begin_ && sweep_.goes_on_after(rows_.back().bytes)) {
       rows_.back().run_to = sweep_.most;
     }
     begin_ = rows_.size();
