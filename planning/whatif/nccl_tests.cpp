@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/printable.hpp"
 #include "planning/whatif/row_forms.hpp"
 
 namespace overlaptune::cluster {
@@ -53,6 +54,8 @@ std::string name_of_gpu(const Words& words) {
   if (bus == words.end()) return {};
   return fmt::format("{}", fmt::join(bus + 1, words.end(), " "));
 }
+
+constexpr std::size_t kShownFailure = 100;
 
 /// What a test prints when a call of it fails; empty in other lines.
 std::string_view failure_in(std::string_view line) {
@@ -103,8 +106,8 @@ class LogReader {
       return bad_input(fmt::format("{}: {}", place, error.message));
     };
     if (const auto failure = failure_in(line); !failure.empty()) {
-      return bad_input(
-          fmt::format("{}: '{}': expected a run that ended well", place, shown(failure)));
+      return bad_input(fmt::format("{}: {}: expected a run that ended well", place,
+                                   printable(failure.substr(0, kShownFailure))));
     }
     if (const std::size_t hash = line.find('#'); hash != std::string_view::npos) {
       const auto done = read_heading(line.substr(hash));
