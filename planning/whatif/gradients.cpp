@@ -26,11 +26,10 @@ Expected<Synchronisation> synchronisation(const ModelConfig& config, const Clust
   }
   const double gradients = weights->all * static_cast<double>(result_bytes(config.elements));
   if (!(gradients >= training.tensor_parallel && gradients <= kMostGradients)) {
-    return bad_input(
-        fmt::format("model '{}': its sizes make {:.3g} weights, {:.3g} bytes of gradients: expected "
-                    "1 byte for each of {} GPUs to {:.0e}: check the sizes in its config",
-                    config.name, weights->all, gradients, training.tensor_parallel,
-                    kMostGradients));
+    return bad_input(fmt::format(
+        "model '{}': its sizes make {:.3g} weights, {:.3g} bytes of gradients: expected at least 1 "
+        "byte a GPU and at most {:.0e} bytes: check the sizes in its config",
+        config.name, weights->all, gradients, kMostGradients));
   }
   // 2 operations a weight and token forward, 4 backward (Kaplan et al., Scaling laws for neural
   // language models, 2020, 2.1).

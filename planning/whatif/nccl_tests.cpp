@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/printable.hpp"
 #include "planning/whatif/row_forms.hpp"
 
 namespace overlaptune::cluster {
@@ -54,6 +55,8 @@ std::string name_of_gpu(const Words& words) {
   return fmt::format("{}", fmt::join(bus + 1, words.end(), " "));
 }
 
+constexpr std::size_t kShownFailure = 100;
+
 /// What a test prints when a call of it fails; empty in other lines.
 std::string_view failure_in(std::string_view line) {
   for (const char* failure :
@@ -81,11 +84,9 @@ struct Sweep {
       step = is_factor ? 0 : value(words[i]);
     }
   }
-  /// Whether rows follow one of so many bytes, which is rounded down to a multiple of the GPUs.
-  [[nodiscard]] bool goes_on_after(double bytes, int gpus) const {
-    constexpr double kAlignment = 16;
-    if (factor <= 1 && step <= 0) return false;
-    return (bytes + kAlignment * gpus) * factor + step <= most;
+  /// Whether rows follow one of so many bytes.
+  [[nodiscard]] bool goes_on_after(double bytes) const {
+    return (factor > 1 || step > 0) && bytes * factor + step <= most;
   }
 
  private:
@@ -105,8 +106,8 @@ class LogReader {
       return bad_input(fmt::format("{}: {}", place, error.message));
     };
     if (const auto failure = failure_in(line); !failure.empty()) {
-      return bad_input(
-          fmt::format("{}: '{}': expected a run that ended well", place, shown(failure)));
+      return bad_input(fmt::format("{}: {}: expected a run that ended well", place,
+                                   printable(failure.substr(0, kShownFailure))));
     }
     if (const std::size_t hash = line.find('#'); hash != std::string_view::npos) {
       const auto done = read_heading(line.substr(hash));
@@ -130,7 +131,7 @@ class LogReader {
 
  private:
   void end_run() {
-    if (rows_.size() > begin_ && sweep_.goes_on_after(rows_.back().bytes, rows_.back().gpus)) {
+    if (rows_.size() > begin_ && sweep_.goes_on_after(rows_.back().bytes)) {
       rows_.back().run_to = sweep_.most;
     }
     begin_ = rows_.size();

@@ -82,7 +82,7 @@ TEST(PublishedCosts, bad_documents_are_named) {
 
 TEST(PublishedCosts, fields_that_are_not_read_are_refused) {
   EXPECT_EQ(message(changed(R"("b1": 600)", R"("b1": 600, "B1": 3)")),
-            "costs.json: models.small.B1: not a field that is read; did you mean 'b2'?");
+            "costs.json: models.small.B1: not a field that is read");
   EXPECT_EQ(message(changed(R"("bandwidth")", R"("gpus_pernode": 8, "source": "s", "bandwidth")")),
             "costs.json: gpus_pernode: not a field that is read; did you mean 'gpus_per_node'?");
   EXPECT_NE(message(changed(R"("b1": 600)", R"("b1": 600, "b1": 5)")).find("b1: is there twice"),

@@ -153,7 +153,7 @@ TEST(NcclTests, a_call_that_failed_is_refused) {
   for (const char* failure : {"node-a: Test NCCL failure common.cu:961 'unhandled system error'\n",
                               " .. node-a pid 1: Test failure common.cu:844\n"}) {
     EXPECT_THAT(error_of_rows(log_of(rank(0) + rank(1), kRow, failure)),
-                AllOf(HasSubstr("f: line 6: 'Test "), HasSubstr("expected a run that ended well")));
+                AllOf(HasSubstr("f: line 6: Test "), HasSubstr("expected a run that ended well")));
   }
 }
 
