@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 46> kPartsOfNames{
     "size",   "mamba",  "ssm",     "conv",        "linear",   "recur",     "block",  "pattern",
     "hybrid", "loop",   "utsteps", "sparse",      "rank",     "gate",      "shared", "activ",
     "topk",   "glu",    "ffmult",  "feedforward", "group",    "mixer",     "cycle",  "iterat",
-    "repeat", "passes", "every",   "expan",       "residual", "encoder"};
+    "repeat", "passes", "every",   "expan",       "residual", "encoderdecoder"};
 
 struct Table {
   std::vector<Family> families{};

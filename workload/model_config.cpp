@@ -127,7 +127,7 @@ std::string exceptions_of(const UnquantizedModules& kept, Elements plain) {
         fmt::join(products, ", "), to_string(plain));
   }
   if (!kept.partly.empty()) {
-    text += fmt::format(", also where the file leaves a part in 16 bits: {}",
+    text += fmt::format("; taken alike, though the file leaves a part in 16 bits: {}",
                         fmt::join(kept.partly, ", "));
   }
   if (!kept.unread.empty()) {
