@@ -16,11 +16,11 @@ namespace {
 
 /// Parts of names, in small letters without underscores, so that "numHeads" is found, too.
 constexpr std::array<std::string_view, 46> kPartsOfNames{
-    "layer",  "head",   "expert",  "moe",         "attn",     "attention", "kv",     "mlp",
-    "ffn",    "ffdim",  "hidden",  "inner",       "interm",   "dim",       "width",  "depth",
-    "size",   "mamba",  "ssm",     "conv",        "linear",   "recur",     "block",  "pattern",
-    "hybrid", "loop",   "utsteps", "sparse",      "rank",     "gate",      "shared", "activ",
-    "topk",   "glu",    "ffmult",  "feedforward", "group",    "mixer",     "cycle",  "iterat",
+    "layer",  "head",   "expert",  "moe",         "attn",     "attention",     "kv",     "mlp",
+    "ffn",    "ffdim",  "hidden",  "inner",       "interm",   "dim",           "width",  "depth",
+    "size",   "mamba",  "ssm",     "conv",        "linear",   "recur",         "block",  "pattern",
+    "hybrid", "loop",   "utsteps", "sparse",      "rank",     "gate",          "shared", "activ",
+    "topk",   "glu",    "ffmult",  "feedforward", "group",    "mixer",         "cycle",  "iterat",
     "repeat", "passes", "every",   "expan",       "residual", "encoderdecoder"};
 
 struct Table {

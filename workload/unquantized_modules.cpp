@@ -233,11 +233,12 @@ UnquantizedModules unquantized_modules(const JsonReader& described, const ModelC
     read(texts(described, list), kept);
   }
   if (const auto targets = targets_of(described); !targets.empty()) {
+    const std::size_t unread = found.unread.size();
     Counts quantized;
     read(targets, quantized);
     for (std::size_t i = 0; i < kModules.size(); ++i) {
       const bool is_target = quantized.everywhere.contains(i) || quantized.layers.contains(i);
-      if (found.unread.empty() && !is_target) kept.everywhere.insert(i);
+      if (found.unread.size() == unread && !is_target) kept.everywhere.insert(i);
     }
   }
   sum_up(kept, config, found);
