@@ -18,8 +18,12 @@ std::vector<std::int64_t> read_kv_heads(ConfigFields& fields, std::int64_t layer
   if (fields.is_set("multi_query_attention")) {  // chatglm
     if (const auto groups = fields.count_if_any({"multi_query_group_num"})) return all(*groups);
   }
-  auto list = fields.by_layer(
-      {"num_key_value_heads", "num_kv_heads", "num_key_value_heads_per_layer"}, layers);
+  // Megatron-LM's num_query_groups are groups of queries that share one head of keys.
+  fields.expect_one_value(
+      {"num_key_value_heads", "num_kv_heads", "n_kv_heads", "num_query_groups"});
+  auto list = fields.by_layer({"num_key_value_heads_per_layer", "num_key_value_heads",
+                               "num_kv_heads", "n_kv_heads", "num_query_groups"},
+                              layers);
   if (!list.empty()) return list;
   fields.add_default(fmt::format("num_key_value_heads = {} (as many as heads)", heads));
   return all(heads);
@@ -78,6 +82,7 @@ bool is_latent_off(ConfigFields& fields) {
 
 void read_plain(ConfigFields& fields, const ModelConfig& config, bool own_values,
                 AttentionLayers& sizes) {
+  fields.expect_one_value({"head_dim", "kv_channels", "attention_head_dim"});
   const auto head_dim = fields.count_if_any({"head_dim", "kv_channels", "attention_head_dim"});
   if (!head_dim && config.hidden % sizes.heads != 0) {
     fields.fail(
@@ -162,6 +167,7 @@ void count_in(std::vector<AttentionLayers>& groups, AttentionLayers sizes) {
 
 void read_attention(ConfigFields& fields, const Family* family, const std::vector<Layer>& layers,
                     ModelConfig& config) {
+  fields.expect_one_value({"num_attention_heads", "n_head", "n_heads", "num_heads"});
   AttentionLayers sizes{
       .heads = fields.count({"num_attention_heads", "n_head", "n_heads", "num_heads"})};
   const auto kv_heads = read_kv_heads(fields, config.layers, sizes.heads);

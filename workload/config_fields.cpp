@@ -9,6 +9,18 @@
 #include "core/problem.hpp"
 
 namespace overlaptune {
+namespace {
+
+/// A value as text. A list that has the same number for each layer is that number.
+std::string value_of_layers(const JsonReader& value) {
+  if (value.shown() != "array") return value.shown();
+  const auto list = value.list([](const JsonReader& element) { return element.shown(); });
+  const bool alike =
+      std::adjacent_find(list.begin(), list.end(), std::not_equal_to<>()) == list.end();
+  return alike && !list.empty() ? list.front() : fmt::format("[{}]", fmt::join(list, ", "));
+}
+
+}  // namespace
 
 ConfigFields::ConfigFields(const JsonReader& object, nlohmann::json defaults)
     : object_(object),
@@ -87,6 +99,19 @@ std::optional<std::int64_t> ConfigFields::alike_if_any(Names names, std::int64_t
                      fmt::join(names, " or ")));
   }
   return list.front();
+}
+
+void ConfigFields::expect_one_value(Names names) const {
+  const char* first = nullptr;
+  for (const char* name : names) {
+    if (!object_.has(name)) continue;
+    if (first == nullptr) first = name;
+    const std::string one = value_of_layers(object_[first]);
+    const std::string other = value_of_layers(object_[name]);
+    if (one == other) continue;
+    fail(fmt::format("{} = {} and {} = {}: two names of one size: expected one value", first,
+                     one_line(one, 40), name, one_line(other, 40)));
+  }
 }
 
 std::optional<double> ConfigFields::number_if_any(const char* name) {

@@ -38,6 +38,8 @@ class ConfigFields {
   /// The number that all layers have. Throws: a list in which they differ.
   [[nodiscard]] std::optional<std::int64_t> alike_if_any(Names names, std::int64_t layers,
                                                          std::int64_t least = 0);
+  /// Fails where two of `names`, which mean one size, have different values.
+  void expect_one_value(Names names) const;
   [[nodiscard]] std::optional<double> number_if_any(const char* name);
   [[nodiscard]] std::string text_if_any(Names names);
   [[nodiscard]] bool is_set(const char* name);

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "json/reader.hpp"
 #include "workload/config_parts.hpp"
 
 namespace overlaptune {
@@ -12,6 +14,10 @@ namespace {
 std::int64_t read_shared_width(ConfigFields& fields, const Family* family,
                                const ModelConfig& config) {
   if (family != nullptr && family->shared_expert_as_wide) return config.expert_intermediate;
+  if (fields.has("use_mixed_mlp_moe") && !fields.is_set("use_mixed_mlp_moe")) {  // Hunyuan
+    fields.know({"num_shared_expert"});
+    return 0;
+  }
   const auto width =
       fields.count_if_any({"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
                            "shared_intermediate_size"},
@@ -25,6 +31,8 @@ std::int64_t read_shared_width(ConfigFields& fields, const Family* family,
 }
 
 void read_experts(ConfigFields& fields, const Family* family, ModelConfig& config) {
+  fields.expect_one_value({"num_experts_per_tok", "experts_per_token", "moe_k", "moe_topk",
+                           "top_k_experts", "num_experts_per_token", "moe_top_k"});
   config.experts_per_token =
       fields
           .alike_if_any({"num_experts_per_tok", "experts_per_token", "moe_k", "moe_topk",
@@ -44,11 +52,14 @@ void read_experts(ConfigFields& fields, const Family* family, ModelConfig& confi
   if (!width) width = fields.alike_if_any({"intermediate_size"}, config.layers, 1);
   if (!width) fields.fail_missing({"moe_intermediate_size", "intermediate_size"});
   config.expert_intermediate = *width;
+  // Nemotron 3: the shared expert and the router keep the hidden size.
+  config.expert_hidden = fields.count_if_any({"moe_latent_size"}).value_or(config.hidden);
   config.shared_intermediate = read_shared_width(fields, family, config);
 }
 
 /// LFM2 counts a plain MLP and makes a gated one of about as many weights of it.
 std::int64_t adjusted(ConfigFields& fields, std::int64_t width) {
+  fields.know({"block_multiple_of", "block_ffn_dim_multiplier"});
   if (!fields.is_set("block_auto_adjust_ff_dim")) return width;
   const auto multiple = fields.count_if_any({"block_multiple_of"}).value_or(1);
   const double factor = fields.number_if_any("block_ffn_dim_multiplier").value_or(1);
@@ -59,6 +70,7 @@ std::int64_t adjusted(ConfigFields& fields, std::int64_t width) {
 /// The widths of dense MLPs, layer by layer.
 std::vector<std::int64_t> read_widths(ConfigFields& fields, const Family* family,
                                       const ModelConfig& config) {
+  fields.expect_one_value({"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"});
   auto widths = fields.by_layer({"intermediate_size_mlp", "block_ff_dim", "intermediate_size",
                                  "n_inner", "ffn_dim", "ffn_hidden_size"},
                                 config.layers);
@@ -110,11 +122,28 @@ void group_widths(const std::vector<std::int64_t>& widths, const std::vector<Lay
   config.other_dense.assign(groups.begin() + 1, groups.end());
 }
 
+/// Whether an MLP has a gate, by what a file calls it; none where it calls it nothing.
+std::optional<bool> named_gate(ConfigFields& fields, const std::string& activation) {
+  const auto has_gate = [](const std::string& name) {
+    return name.find("glu") != name.npos || name == "gegelu";
+  };
+  const std::string kind = fields.text_if_any({"feed_forward_type"});  // JinaBERT
+  if (has_gate(activation) || has_gate(kind)) return true;
+  if (kind.empty()) return std::nullopt;
+  if (kind != "original") {
+    fields.fail(fmt::format("feed_forward_type = {}: expected original, geglu, reglu or swiglu",
+                            one_line(kind, 40)));
+  }
+  return false;
+}
+
 }  // namespace
 
 std::int64_t read_expert_count(ConfigFields& fields, const Family* family, std::int64_t layers) {
   const bool by_flag = family != nullptr && family->dense_beside_experts;
   if (by_flag && !fields.is_set("enable_moe_block")) return 0;
+  fields.expect_one_value(
+      {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"});
   const auto experts =
       fields
           .alike_if_any({"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"},
@@ -127,10 +156,12 @@ void read_mlp(ConfigFields& fields, const Family* family, const std::vector<Laye
               ModelConfig& config) {
   const std::string activation = fields.text_if_any(
       {"hidden_act", "activation_function", "hidden_activation", "mlp_hidden_act"});
+  const auto named = named_gate(fields, activation);
   if (family != nullptr) {
-    config.gated = family->gated;
+    config.gated = named.value_or(family->gated);
   } else {
-    config.gated = activation.empty() || activation == "silu" || activation == "swish";
+    config.gated =
+        named.value_or(activation.empty() || activation == "silu" || activation == "swish");
     config.assumptions.push_back(
         fmt::format("model_type '{}' is not known: its layers are taken to be attention and an MLP "
                     "{} a gate{}",
@@ -152,8 +183,9 @@ void read_mlp(ConfigFields& fields, const Family* family, const std::vector<Laye
           per_token));
     }
     fields.know({"num_experts_per_tok", "experts_per_token", "moe_topk", "moe_intermediate_size",
-                 "num_shared_expert", "n_shared_experts", "num_shared_experts", "mlp_only_layers",
-                 "decoder_sparse_step", "first_k_dense_replace", "moe_layer_num_skipped"});
+                 "moe_latent_size", "use_mixed_mlp_moe", "num_shared_expert", "n_shared_experts",
+                 "num_shared_experts", "mlp_only_layers", "decoder_sparse_step",
+                 "first_k_dense_replace", "moe_layer_num_skipped"});
   }
   const bool any_dense =
       std::any_of(layers.begin(), layers.end(), [](const Layer& layer) { return layer.dense; });

@@ -40,10 +40,10 @@ std::vector<LayerShape> expert_shapes(const ModelConfig& config, int tp, Paralle
   const std::int64_t layers = config.expert_layers * config.loops;
   const std::int64_t into = config.gated ? 2 * width : width;
   const bool sequence = parallelism == Parallelism::sequence;
-  return {{Product::experts_gate_up, std::nullopt, rows, into, config.hidden, layers},
+  return {{Product::experts_gate_up, std::nullopt, rows, into, config.expert_hidden, layers},
           {sequence ? Product::combine : Product::experts_down,
-           sequence ? std::optional(Op::gemm_all_to_all) : std::nullopt, rows, config.hidden, width,
-           layers}};
+           sequence ? std::optional(Op::gemm_all_to_all) : std::nullopt, rows, config.expert_hidden,
+           width, layers}};
 }
 
 std::optional<PlainCollective> expert_collective(const ModelConfig& config, int tp,
@@ -58,7 +58,7 @@ std::optional<PlainCollective> expert_collective(const ModelConfig& config, int 
                          .times_per_pass = config.expert_layers * config.loops,
                          .collective = sequence ? Collective::all_to_all : Collective::all_reduce,
                          .rows = sequence ? rows_of_rank(config, tp, tokens) : tokens,
-                         .columns = config.hidden,
+                         .columns = config.expert_hidden,
                          .elements = elements,
                          .ranks = tp};
 }
@@ -75,7 +75,7 @@ std::vector<std::string> expert_notes(const ModelConfig& config, int tp,
       fmt::format(
           "{} are shared out among the ranks, and the routing is taken to be balanced: each "
           "rank has tokens x {} / --tp rows of {}, rounded up to a multiple of --tp",
-          experts, config.experts_per_token, config.hidden),
+          experts, config.experts_per_token, config.expert_hidden),
       "the products of a rank's experts are taken as one dense GEMM of these rows, which takes no "
       "longer than a grouped one; the router, and sorting and weighting the rows, are left out"};
   const auto has = [&](Parallelism way) {

@@ -15,16 +15,19 @@ namespace overlaptune {
 namespace {
 
 /// Parts of names, in small letters without underscores, so that "numHeads" is found, too.
-constexpr std::array<std::string_view, 33> kPartsOfNames{
-    "layer",  "head",   "expert", "moe",    "attn",  "attention", "kv",     "mlp",  "ffn",
-    "ffdim",  "hidden", "inner",  "interm", "dim",   "width",     "depth",  "size", "mamba",
-    "ssm",    "conv",   "linear", "recur",  "block", "pattern",   "hybrid", "loop", "utsteps",
-    "sparse", "rank",   "gate",   "shared", "activ", "topk"};
+constexpr std::array<std::string_view, 46> kPartsOfNames{
+    "layer",  "head",   "expert",  "moe",         "attn",     "attention",     "kv",     "mlp",
+    "ffn",    "ffdim",  "hidden",  "inner",       "interm",   "dim",           "width",  "depth",
+    "size",   "mamba",  "ssm",     "conv",        "linear",   "recur",         "block",  "pattern",
+    "hybrid", "loop",   "utsteps", "sparse",      "rank",     "gate",          "shared", "activ",
+    "topk",   "glu",    "ffmult",  "feedforward", "group",    "mixer",         "cycle",  "iterat",
+    "repeat", "passes", "every",   "expan",       "residual", "encoderdecoder"};
 
 struct Table {
   std::vector<Family> families{};
   std::map<std::string, std::string, std::less<>> other_products{};
   std::set<std::string, std::less<>> other_fields{};
+  std::map<std::string, nlohmann::json, std::less<>> other_values{};
   std::vector<std::string> endings{};
   std::vector<std::string> beginnings{};
 };
@@ -81,6 +84,9 @@ Table read_table() {
     table.other_products.emplace(type, why.get<std::string>());
   }
   for (const std::string& field : texts(root, "other_fields")) table.other_fields.insert(field);
+  for (const auto& [field, value] : document.at("other_values").items()) {
+    table.other_values.emplace(field, value);
+  }
   table.endings = texts(root, "other_endings");
   table.beginnings = texts(root, "other_beginnings");
   return table;
@@ -117,6 +123,11 @@ bool is_without_sizes(std::string_view field) {
   const auto begins = [&](const std::string& beginning) { return field.starts_with(beginning); };
   return std::any_of(known.endings.begin(), known.endings.end(), ends) ||
          std::any_of(known.beginnings.begin(), known.beginnings.end(), begins);
+}
+
+bool changes_nothing(std::string_view field, const nlohmann::json& value) {
+  const auto found = table().other_values.find(field);
+  return found != table().other_values.end() && found->second == value;
 }
 
 bool speaks_of_layers(std::string_view field) {

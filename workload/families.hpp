@@ -57,6 +57,9 @@ struct Family {
 /// Whether a field says nothing about the sizes of a layer: names of tokens, dropout, norms.
 [[nodiscard]] bool is_without_sizes(std::string_view field);
 
+/// Whether a field has the value with which it changes no layer: `add_cross_attention` = false.
+[[nodiscard]] bool changes_nothing(std::string_view field, const nlohmann::json& value);
+
 /// Whether the name of a field speaks of layers, heads, experts, widths or activations.
 [[nodiscard]] bool speaks_of_layers(std::string_view field);
 

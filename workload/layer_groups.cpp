@@ -26,6 +26,10 @@ std::vector<AttentionLayers> attention_of(const ModelConfig& config) {
   return list;
 }
 
+Elements elements_of_product(const ModelConfig& config, Product product) {
+  return config.in_16_bits.contains(product) ? config.plain_elements : config.elements;
+}
+
 std::vector<DenseLayers> dense_of(const ModelConfig& config) {
   if (config.dense_layers == 0) return {};
   std::vector<DenseLayers> list{

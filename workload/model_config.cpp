@@ -12,6 +12,7 @@
 #include "json/reader.hpp"
 #include "workload/config_parts.hpp"
 #include "workload/quantization.hpp"
+#include "workload/unquantized_modules.hpp"
 
 namespace overlaptune {
 namespace {
@@ -75,19 +76,68 @@ std::string text_at_any_level(const Levels& levels, ConfigFields::Names names) {
   return {};
 }
 
-/// How the products are quantised, wherever the note stands.
-std::optional<Quantization> quantisation(const Levels& levels, Elements plain) {
+struct Quantized {
+  Quantization how{};
+  UnquantizedModules kept{};
+};
+
+/// How the products are quantised, wherever the note stands. A note of another kind than an object
+/// is not read: its name and value stand for the method.
+std::optional<Quantized> quantisation(const Levels& levels, const ModelConfig& config) {
   for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
     for (const char* name : {"quantization_config", "compression_config"}) {
-      if (!level->has(name) || !(*level)[name].is_object()) continue;
+      if (!level->has(name)) continue;
       const JsonReader described = (*level)[name];
-      return quantization_of(described, plain);
+      if (!described.is_object()) {
+        return Quantized{.how = {.method = fmt::format("{} = {}", name, described.shown())}};
+      }
+      Quantized found{.how = quantization_of(described, config.elements)};
+      if (found.how.elements) found.kept = unquantized_modules(described, config);
+      return found;
     }
   }
   return {};
 }
 
+void say_two_dtypes(const Levels& levels, ModelConfig& config) {
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
+    if (!level->has("torch_dtype") && !level->has("dtype")) continue;
+    if (!level->has("torch_dtype") || !level->has("dtype")) return;
+    const std::string first = (*level)["torch_dtype"].shown();
+    const std::string second = (*level)["dtype"].shown();
+    if (first != second) {
+      config.assumptions.push_back(
+          fmt::format("torch_dtype = {} and dtype = {}: the first is taken", first, second));
+    }
+    return;
+  }
+}
+
+/// What a file says of modules that are not quantised.
+std::string exceptions_of(const UnquantizedModules& kept, Elements plain) {
+  std::vector<std::string> products;
+  for (const Product product : kept.products) {
+    if (product != Product::combine) products.emplace_back(to_string(product));
+  }
+  std::string text;
+  if (!products.empty()) {
+    text += fmt::format(
+        ", but for those that the file leaves in 16 bits: {} as {} (a training step takes all of "
+        "them alike)",
+        fmt::join(products, ", "), to_string(plain));
+  }
+  if (!kept.partly.empty()) {
+    text += fmt::format("; taken alike, though the file leaves a part in 16 bits: {}",
+                        fmt::join(kept.partly, ", "));
+  }
+  if (!kept.unread.empty()) {
+    text += fmt::format("; modules that are not known in its list: {}", names_in(kept.unread));
+  }
+  return text;
+}
+
 void read_dtype(const Levels& levels, ModelConfig& config) {
+  say_two_dtypes(levels, config);
   const std::string name = text_at_any_level(levels, {"torch_dtype", "dtype"});
   if (name == "float16") {
     config.elements = Elements::fp16;
@@ -96,26 +146,30 @@ void read_dtype(const Levels& levels, ModelConfig& config) {
   } else if (name != "bfloat16") {
     config.assumptions.push_back(fmt::format("torch_dtype '{}' is taken as bf16", name));
   }
-  const auto quantised = quantisation(levels, config.elements);
+  const auto quantised = quantisation(levels, config);
   if (!quantised) return;
-  const char* what_follows = "so times with quantized weights differ";
-  if (quantised->elements) {
-    config.elements = *quantised->elements;
-    what_follows = "also those that the file leaves in 16 bits";
-  }
+  config.plain_elements = config.elements;
+  config.elements = quantised->how.elements.value_or(config.elements);
+  config.in_16_bits = quantised->kept.products;
   config.assumptions.push_back(
-      fmt::format("the weights are quantized ({}): the products are taken as {}, {}",
-                  quantised->method, to_string(config.elements), what_follows));
+      fmt::format("the weights are quantized ({}): the products are taken as {}{}",
+                  quantised->how.method, to_string(config.elements),
+                  quantised->how.elements ? exceptions_of(quantised->kept, config.plain_elements)
+                                          : ", so times with quantized weights differ"));
 }
 
 /// Whether the output projection is the embedding. A level further out counts only where the
 /// language model does not say it, and before the default of its class.
-bool is_tied(const Levels& levels, ConfigFields& fields) {
+bool is_tied(const Levels& levels, const Family* family, ConfigFields& fields) {
   fields.know({"tie_word_embeddings", "tie_embedding"});
   for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
     for (const char* name : {"tie_word_embeddings", "tie_embedding"}) {
       if (level->has(name)) return (*level)[name].boolean();
     }
+  }
+  const bool is_sure = family != nullptr && family->checked;
+  if (!is_sure && !fields.has_default("tie_word_embeddings")) {
+    fields.add_default("tie_word_embeddings = false");
   }
   return fields.is_set("tie_word_embeddings");
 }
@@ -127,6 +181,24 @@ void check_type(const ConfigFields& fields, const std::string& type) {
         fmt::format("model_type '{}': not supported: {}: expected layers of attention and "
                     "an MLP, such as llama, qwen3, deepseek_v3, gpt_neox or bert",
                     type, why));
+  }
+}
+
+/// Layers of a decoder with cross-attention, and those of an encoder, are not counted.
+void check_one_stack(const nlohmann::json& document, const Nesting& nesting,
+                     const ConfigFields& fields) {
+  const nlohmann::json* object = &document;
+  const auto check = [&] {
+    const auto found = object->find("is_encoder_decoder");
+    if (found == object->end() || *found != true) return;
+    fields.fail(
+        "is_encoder_decoder = true: not supported: an encoder and a decoder with cross-attention: "
+        "expected one stack of layers, or --assume-dense to take the layers without it");
+  };
+  check();
+  for (const std::string& name : nesting.path) {
+    object = &object->at(name);
+    check();
   }
 }
 
@@ -200,6 +272,12 @@ void say_parts(ConfigFields& fields, const Family* family, ModelConfig& config) 
         "attention and MLP of a layer read the same input: a program may sum up o and down in one "
         "all-reduce, and gather their input once; here each has its own");
   }
+  if (config.experts > 0 && config.expert_hidden != config.hidden) {
+    config.assumptions.push_back(
+        fmt::format("experts have rows of {} (moe_latent_size): the products from the hidden "
+                    "states to these rows and back are left out",
+                    config.expert_hidden));
+  }
   if (config.per_layer_inputs > 0) {
     config.assumptions.emplace_back("the products of per-layer inputs are left out");
   }
@@ -209,6 +287,11 @@ void say_parts(ConfigFields& fields, const Family* family, ModelConfig& config) 
   if (!fields.defaults_used().empty()) {
     config.assumptions.push_back(
         fmt::format("not in the file: {}", fmt::join(fields.defaults_used(), ", ")));
+  }
+  if (family != nullptr && !family->checked) {
+    config.assumptions.push_back(
+        fmt::format("the defaults of model_type '{}' were not compared with its class",
+                    one_line(config.model_type, 40)));
   }
 }
 
@@ -225,6 +308,7 @@ nlohmann::json defaults_of(const Family* family, const nlohmann::json& document,
 }
 
 std::int64_t read_layer_count(ConfigFields& fields) {
+  fields.expect_one_value({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
   const auto layers =
       fields.count_if_any({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
   if (layers && *layers > kMostLayers) {
@@ -253,6 +337,7 @@ void share_weights(ConfigFields& fields, ModelConfig& config) {
 /// Fills the config from the language model's fields.
 void read_sizes(ConfigFields& fields, const Family* family, bool assume_dense,
                 ModelConfig& config) {
+  fields.expect_one_value({"hidden_size", "n_embd", "n_embed", "d_model"});
   config.hidden = fields.count({"hidden_size", "n_embd", "n_embed", "d_model"});
   config.layers = read_layer_count(fields);
   config.loops =
@@ -288,6 +373,7 @@ ModelConfig read_document(const nlohmann::json& document, std::string_view name,
   fields.explain_missing(why_missing(language_model(document, nesting), config.model_type, family));
   static_cast<void>(fields.text_if_any({"model_type"}));
   check_type(fields, config.model_type);
+  if (!options.assume_dense) check_one_stack(document, nesting, fields);
   if (family != nullptr) {
     check_needs(fields, *family);
     check_values(fields, language_model(document, nesting), *family);
@@ -295,7 +381,7 @@ ModelConfig read_document(const nlohmann::json& document, std::string_view name,
   read_sizes(fields, family, options.assume_dense, config);
   config.vocabulary = fields.count_if_any({"vocab_size", "padded_vocab_size"}).value_or(0);
   config.embedding_width = fields.count_if_any({"word_embed_proj_dim"}).value_or(config.hidden);
-  config.tied_embeddings = is_tied(levels, fields);
+  config.tied_embeddings = is_tied(levels, family, fields);
   read_mask(document, nesting, family, config);
   if (family != nullptr) say_family(*family, config);
   say_architecture(document, config);

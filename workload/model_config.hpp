@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/error.hpp"
+#include "core/layer_gemm.hpp"
 #include "core/problem.hpp"
 
 namespace overlaptune {
@@ -69,6 +71,7 @@ struct ModelConfig {
   std::int64_t experts = 0;                        ///< 0 for a dense model
   std::int64_t experts_per_token = 0;              ///< 0 where the config does not say it
   std::int64_t expert_intermediate = 0;            ///< width of an expert; 0 for a dense model
+  std::int64_t expert_hidden = 0;  ///< width of the rows of experts: `hidden`, or a latent size
   std::int64_t shared_intermediate = 0;  ///< width of the expert that every token passes; 0: none
   std::int64_t vocabulary = 0;           ///< 0 where the config does not say it
   std::int64_t embedding_width = 0;      ///< other than `hidden`: with projections to it and back
@@ -81,6 +84,9 @@ struct ModelConfig {
   bool latent_attention = false;         ///< q, k and v come from low-rank factors
   LatentRanks ranks{};
   Elements elements = Elements::bf16;
+  /// Products that a quantised model has in `plain_elements`.
+  std::set<Product> in_16_bits{};
+  Elements plain_elements = Elements::bf16;
   /// Sentences for the user: what was assumed or left out.
   std::vector<std::string> assumptions{};
   bool assumed_dense = false;  ///< fields that speak of the layers were passed over on request
@@ -92,6 +98,9 @@ struct ModelConfig {
 
 /// All attention of a model, that of most layers first.
 [[nodiscard]] std::vector<AttentionLayers> attention_of(const ModelConfig& config);
+
+/// The elements of one product.
+[[nodiscard]] Elements elements_of_product(const ModelConfig& config, Product product);
 
 /// All dense MLPs of a model; none where every layer has experts.
 [[nodiscard]] std::vector<DenseLayers> dense_of(const ModelConfig& config);

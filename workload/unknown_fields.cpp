@@ -57,6 +57,7 @@ class Search {
   }
   void judge(const std::string& place, const std::string& name, const nlohmann::json& value,
              bool own) {
+    if (changes_nothing(name, value)) return;
     const bool known = is_without_sizes(name) && !fields_.was_asked(name);
     if (known && value.is_object()) add_misplaced(place + name + ".", value);
     // Images and audio have fields of their own above the language model.

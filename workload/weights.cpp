@@ -75,11 +75,14 @@ Expected<Weights> weights_of(const ModelConfig& config) {
   }
   const auto expert_layers = static_cast<double>(config.expert_layers);
   const double expert = expert_layers * static_cast<double>(matrices) *
-                        product(config.hidden, config.expert_intermediate);
+                        product(config.expert_hidden, config.expert_intermediate);
+  // To the rows of the experts and back, where they have a width of their own.
+  const double latent =
+      config.expert_hidden == config.hidden ? 0 : 2 * product(config.hidden, config.expert_hidden);
   // The shared expert, and the router.
   layers += expert_layers *
             (static_cast<double>(matrices) * product(config.hidden, config.shared_intermediate) +
-             product(config.hidden, config.experts));
+             product(config.hidden, config.experts) + latent);
   const double embedding = product(config.vocabulary, config.embedding_width);
   const double ends = (config.tied_embeddings ? 1 : 2) * embedding + projection_weights(config) +
                       per_layer_input_weights(config);

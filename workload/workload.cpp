@@ -75,6 +75,7 @@ Expected<void> add_pass(Workload& work, const ModelConfig& config, const Workloa
   const auto shapes = all_shapes(config, options.tp, parallelism, tokens);
   if (!shapes) return error_of(shapes);
   for (const LayerShape& shape : *shapes) {
+    const Elements own = options.elements.value_or(elements_of_product(config, shape.product));
     if (!shape.op) {
       work.plain_gemms.push_back({.product = shape.product,
                                   .parallelism = parallelism,
@@ -83,14 +84,14 @@ Expected<void> add_pass(Workload& work, const ModelConfig& config, const Workloa
                                   .m = shape.m,
                                   .n = shape.n,
                                   .k = shape.k,
-                                  .elements = elements});
+                                  .elements = own});
       continue;
     }
     const auto problem = named({.op = *shape.op,
                                 .m = shape.m,
                                 .n = shape.n,
                                 .k = shape.k,
-                                .elements = elements,
+                                .elements = own,
                                 .ranks = options.tp},
                                shape.product);
     if (!problem) return error_of(problem);

@@ -32,6 +32,41 @@ TEST(Workload, deepseek_v3_has_dense_layers_first_and_a_shared_expert) {
   EXPECT_TRUE(notes_say(work, "the experts (256 in each of 58 layers) are shared out"));
 }
 
+// Hunyuan's experts have a shared MLP beside them where the flag is true.
+TEST(Workload, hunyuan_shares_an_mlp_by_a_flag) {
+  const auto shared = [](const std::string& flag) {
+    const Workload work = of_text(
+        R"({"model_type": "hunyuan", "hidden_size": 4096, "intermediate_size": 3072,
+            "num_attention_heads": 32, "num_key_value_heads": 8, "num_hidden_layers": 32,
+            "num_experts": 64, "moe_topk": 8, "num_shared_expert": 1)" +
+            flag + "}",
+        4);
+    EXPECT_FALSE(notes_say(work, "were not read"));
+    return shape_of(work, Product::shared_down);
+  };
+  EXPECT_EQ(shared(R"(, "use_mixed_mlp_moe": true)"), (ProductShape{4096, 3072 / 4, 32}));
+  EXPECT_EQ(shared(R"(, "use_mixed_mlp_moe": false)"), ProductShape{});
+  EXPECT_EQ(shared(""), ProductShape{});
+}
+
+// Nemotron 3 Super: experts read and write rows of 1024, the shared one those of 4096.
+TEST(Workload, experts_may_have_narrower_rows) {
+  const Workload work = of_text(
+      R"({"model_type": "nemotron_h", "hidden_size": 4096, "intermediate_size": 2688,
+          "num_hidden_layers": 4, "hybrid_override_pattern": "ME*E", "num_attention_heads": 32,
+          "num_key_value_heads": 2, "moe_intermediate_size": 2688, "n_routed_experts": 512,
+          "moe_shared_expert_intermediate_size": 5376, "moe_latent_size": 1024,
+          "num_experts_per_tok": 22})",
+      8);
+  EXPECT_EQ(shape_of(work, Product::combine), (ProductShape{1024, 2688, 2}));
+  EXPECT_EQ(shape_of(work, Product::shared_down), (ProductShape{4096, 5376 / 8, 2}));
+  ASSERT_EQ(work.plain_gemms.size(), 1U);
+  EXPECT_EQ(work.plain_gemms.front().n, 2688);
+  EXPECT_EQ(work.plain_gemms.front().k, 1024);
+  EXPECT_EQ(work.plain_collectives.front().columns, 1024);
+  EXPECT_TRUE(notes_say(work, "rows of 1024 (moe_latent_size)"));
+}
+
 // ChatGLM3-6B as published: 32 heads of 128, two groups of keys and values.
 TEST(Workload, glm_has_groups_of_queries) {
   const std::string fields =

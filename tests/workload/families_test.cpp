@@ -120,6 +120,106 @@ TEST(Families, known_types_with_unknown_fields_are_answered_with_their_names) {
               HasSubstr("were not read, though they may change the layers: flux_layers"));
 }
 
+/// Fields of a small Llama-like model beside `fields`.
+std::string with(const std::string& fields) {
+  return R"({"hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32,
+             "num_key_value_heads": 8, "num_hidden_layers": 32, )" +
+         fields + "}";
+}
+
+TEST(Families, names_that_speak_of_layers_are_known_in_many_forms) {
+  const std::string unknown = R"("model_type": "my_model", "hidden_act": "silu", )";
+  for (const std::string name :
+       {"ffn_dim_multiplier", "ffn_multipliers", "qkv_multipliers", "use_glu", "token_mixer",
+        "mixers", "H_cycles", "L_cycles", "num_iterations", "num_repeats", "n_passes",
+        "num_recycles", "ff_mult", "global_every_n", "delta_net_every", "use_residual", "expand_v",
+        "num_attention_groups"}) {
+    EXPECT_THAT(refusal(with(unknown + '"' + name + R"(": 2)")), HasSubstr("layers: " + name));
+  }
+  // Fields of the base class of all configs, and of training, say nothing of the layers.
+  EXPECT_EQ(refusal(with(unknown + R"("add_cross_attention": false, "is_encoder_decoder": false,
+                                      "pruned_heads": {}, "output_hidden_states": true,
+                                      "output_attentions": true, "num_beam_groups": 1,
+                                      "no_repeat_ngram_size": 0, "chunk_size_feed_forward": 0,
+                                      "moe_z_loss_coeff": 0.1, "moe_aux_loss_coeff": 0.1,
+                                      "drop_vision_last_layer": false, "slice_config": {},
+                                      "flash_attn": true, "mm_hidden_size": 1024,
+                                      "tune_mm_mlp_adapter": false, "attention_multiplier": 2)")),
+            "");
+  EXPECT_THAT(refusal(with(unknown + R"("pruned_heads": {"1": [0]})")), HasSubstr("pruned_heads"));
+}
+
+TEST(Families, a_second_stack_of_layers_is_refused) {
+  const std::string both = R"("is_encoder_decoder": true)";
+  for (const char* type : {"llama", "my_model"}) {
+    const std::string named = R"("hidden_act": "silu", "model_type": ")" + std::string(type) + '"';
+    const std::string text = with(named + ", " + both);
+    EXPECT_THAT(refusal(text), HasSubstr("is_encoder_decoder = true: not supported"));
+    EXPECT_THAT(refusal(R"({"text_config": )" + text + "}"), HasSubstr("is_encoder_decoder"));
+    EXPECT_THAT(refusal("{" + both + R"(, "text_config": )" + with(named) + "}"),
+                HasSubstr("is_encoder_decoder"));
+    const auto dense = value_or_throw(parse_model_config(text, "", {.assume_dense = true}));
+    EXPECT_THAT(all(dense.assumptions), HasSubstr("is_encoder_decoder"));
+  }
+}
+
+TEST(Families, two_names_of_one_size_agree) {
+  const std::string llama = R"("model_type": "llama", )";
+  EXPECT_EQ(refusal(with(llama + R"("n_embd": 4096, "n_layer": 32, "num_kv_heads": 8)")), "");
+  EXPECT_THAT(refusal(with(llama + R"("n_embd": 2048)")),
+              HasSubstr("hidden_size = 4096 and n_embd = 2048: two names of one size"));
+  EXPECT_THAT(refusal(with(llama + R"("n_layer": 16)")), HasSubstr("and n_layer = 16"));
+  EXPECT_THAT(refusal(with(llama + R"("n_head": 16)")), HasSubstr("and n_head = 16"));
+  EXPECT_THAT(refusal(with(llama + R"("num_query_groups": 4)")), HasSubstr("num_query_groups = 4"));
+  EXPECT_THAT(refusal(with(llama + R"("n_inner": 1024)")), HasSubstr("and n_inner = 1024"));
+  EXPECT_THAT(refusal(with(llama + R"("head_dim": 128, "kv_channels": 64)")),
+              HasSubstr("head_dim = 128 and kv_channels = 64"));
+  const std::string experts = R"("model_type": "qwen3_moe", "num_experts": 128, )";
+  EXPECT_THAT(refusal(with(experts + R"("n_routed_experts": 64)")),
+              HasSubstr("num_experts = 128 and n_routed_experts = 64"));
+  EXPECT_THAT(refusal(with(experts + R"("num_experts_per_tok": 8, "moe_topk": [4, 4])")),
+              HasSubstr("num_experts_per_tok = 8 and moe_topk = 4"));
+  const auto config = value_or_throw(parse_model_config(
+      with(llama + R"("torch_dtype": "float16", "dtype": "bfloat16")"), "config.json"));
+  EXPECT_THAT(all(config.assumptions),
+              HasSubstr(R"(torch_dtype = "float16" and dtype = "bfloat16")"));
+}
+
+TEST(Families, names_of_gated_units_mean_a_gate) {
+  const auto is_gated = [](const std::string& fields) {
+    return value_or_throw(parse_model_config(with(fields), "config.json")).gated;
+  };
+  EXPECT_FALSE(is_gated(R"("model_type": "gpt2", "activation_function": "gelu_new")"));
+  EXPECT_TRUE(is_gated(R"("model_type": "gpt2", "activation_function": "swiglu")"));
+  EXPECT_TRUE(is_gated(R"("model_type": "jais", "activation_function": "swiglu")"));
+  EXPECT_FALSE(is_gated(R"("model_type": "bert", "hidden_act": "gelu")"));
+  EXPECT_FALSE(is_gated(R"("model_type": "bert", "feed_forward_type": "original")"));
+  EXPECT_TRUE(is_gated(R"("model_type": "bert", "feed_forward_type": "geglu")"));
+  EXPECT_TRUE(is_gated(R"("model_type": "bert", "feed_forward_type": "reglu")"));
+  EXPECT_THAT(refusal(with(R"("model_type": "bert", "feed_forward_type": "conv")")),
+              HasSubstr(R"(feed_forward_type = conv: expected original)"));
+}
+
+TEST(Families, groups_of_queries_are_heads_of_keys) {
+  const auto config = value_or_throw(parse_model_config(
+      R"({"model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336,
+          "num_attention_heads": 32, "num_hidden_layers": 32, "num_query_groups": 8})",
+      ""));
+  EXPECT_EQ(config.kv_heads, 8);
+}
+
+TEST(Families, rows_that_were_not_checked_say_so) {
+  const auto said = [](const std::string& type) {
+    return all(value_or_throw(parse_model_config(with(R"("model_type": ")" + type + '"'), ""))
+                   .assumptions);
+  };
+  EXPECT_THAT(said("minicpm"), HasSubstr("tie_word_embeddings = true"));
+  EXPECT_THAT(said("minicpm"), HasSubstr("'minicpm' were not compared with its class"));
+  EXPECT_THAT(said("internlm3"), HasSubstr("tie_word_embeddings = false"));
+  EXPECT_THAT(said("my_model"), HasSubstr("tie_word_embeddings = false"));
+  EXPECT_THAT(said("llama"), testing::Not(HasSubstr("compared")));
+}
+
 TEST(Families, values_with_other_products_are_refused) {
   const auto config = [](const std::string& fields) {
     return refusal(R"({"hidden_size": 1536, "num_attention_heads": 24, "num_hidden_layers": 12,

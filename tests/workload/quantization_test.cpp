@@ -43,6 +43,58 @@ TEST(Quantization, names_of_8_bit_products_are_known) {
   }
 }
 
+/// Elements of the products of a quantised Llama: o, down, qkv, gate_up.
+std::vector<Elements> elements_of(const Workload& work) {
+  std::vector<Elements> list;
+  for (const LayerGemm& gemm : work.gemms) list.push_back(gemm.problem.elements);
+  return list;
+}
+
+TEST(Quantization, modules_that_stay_in_16_bits_are_read) {
+  constexpr Elements k8 = Elements::e4m3_tensor_bf16;
+  constexpr Elements k16 = Elements::bf16;
+  const auto fp8 = [](const std::string& list) {
+    return quantised(R"({"quant_method": "fp8", "activation_scheme": "static", )" + list + "}");
+  };
+  struct Case {
+    std::string list;
+    std::vector<Elements> elements;
+    std::string says;
+  };
+  for (const auto& [list, elements, says] : std::initializer_list<Case>{
+           {R"("ignored_layers": ["lm_head", "re:.*router"])",
+            {k8, k8, k8, k8},
+            "e4m3_tensor_bf16"},
+           {R"("ignored_layers": ["re:.*self_attn.*"])", {k16, k8, k16, k8}, "16 bits: qkv, o as"},
+           {R"("modules_to_not_convert": ["mlp"])",
+            {k8, k16, k8, k16},
+            "16 bits: gate_up, down as"},
+           {R"("ignore": ["o_proj", "gate_proj", "up_proj"])", {k16, k8, k8, k16}, "o, gate_up as"},
+           {R"("ignore": ["q_proj", "k_proj", "v_proj"])", {k8, k8, k16, k8}, "16 bits: qkv as"},
+           {R"("ignore": ["k_proj"])", {k8, k8, k8, k8}, "a part in 16 bits: qkv (k_proj only)"},
+           {R"("ignore": ["model.layers.0.mlp.down_proj", "model.layers.31.mlp.down_proj"])",
+            {k8, k8, k8, k8},
+            "a part in 16 bits: down (2 of 32 layers)"},
+           {R"("ignore": ["re:.*(q|k)_proj", "LlamaMLP"])",
+            {k8, k8, k8, k8},
+            "not known in its list: re:.*(q|k)_proj, LlamaMLP"}}) {
+    const Workload work = fp8(list);
+    EXPECT_EQ(elements_of(work), elements) << list;
+    EXPECT_TRUE(notes_say(work, says)) << list << work.assumptions.back();
+  }
+  std::string targets = compressed(kByTensor, kByTensor);
+  targets.replace(targets.find("Linear"), 6, "re:.*mlp.*");
+  EXPECT_EQ(elements_of(quantised(targets)), (std::vector<Elements>{k16, k8, k16, k8}));
+}
+
+TEST(Quantization, a_note_that_is_no_object_is_named) {
+  for (const std::string described : {R"("fp8")", "true", "[8]"}) {
+    const Workload work = quantised(described);
+    EXPECT_EQ(work.problems.front().elements, Elements::bf16) << described;
+    EXPECT_TRUE(notes_say(work, "quantized (quantization_config = ")) << described;
+  }
+}
+
 TEST(Quantization, products_that_kernels_do_not_have_are_those_of_16_bits) {
   for (const std::string& described :
        {compressed(kByChannel, "null"),  // weights alone
