@@ -82,7 +82,7 @@ std::vector<std::vector<std::int64_t>> batches_of(const SequencesFlags& flags,
   return batches;
 }
 
-/// What would help where the widest group of `degree` GPUs has too little memory.
+/// The advice where the widest group, of `degree` GPUs, has too little memory.
 std::string more_room(const ChosenLimits& allowed, int degree, int gpus) {
   if (degree == gpus) return "expected more memory, more GPUs or a smaller --max-length";
   if (!allowed.heads_bound) {

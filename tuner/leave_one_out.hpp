@@ -22,7 +22,7 @@ enum class Learning {
   on,   ///< the learned model, which also knows the candidates of all other problems
 };
 
-/// What an answer for a problem would be, of its stored candidates: `sequential`, or the first
+/// The answer that a problem would get, of its stored candidates: `sequential`, or the first
 /// where that is surely faster (model/learned_model.hpp).
 struct LeftOutChoice {
   bool is_sequential = false;

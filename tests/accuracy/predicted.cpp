@@ -94,7 +94,7 @@ std::map<std::string, std::optional<Config>> untuned_ways(const Problem& problem
   return ways;
 }
 
-/// What one does without a model: for each op always the way that is best for it in the mean, which
+/// The choice without a model: for each op always the way that is best for it in the mean, which
 /// one has to know. Returns the regrets.
 std::vector<double> regrets_of_best_ways(const Result& result) {
   std::vector<double> regrets;

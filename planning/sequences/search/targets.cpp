@@ -60,7 +60,7 @@ class Search {
     Filled filled{};
   };
 
-  /// What the micro-batches before this one leave.
+  /// The rest that the micro-batches before this one leave.
   [[nodiscard]] const Counts& left_before(std::size_t part) const {
     return part == 0 ? runs_.counts() : fills_[part - 1].filled.left;
   }

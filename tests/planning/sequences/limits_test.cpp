@@ -1,9 +1,10 @@
 // Plans keep what the program that runs them allows.
 
+#include "planning/sequences/limits.hpp"
+
 #include <gtest/gtest.h>
 
 #include "planning/sequences/baselines.hpp"
-#include "planning/sequences/limits.hpp"
 #include "planning/sequences/search/solver.hpp"
 #include "tests/planning/sequences/costs_7b.hpp"
 #include "tests/planning/sequences/wikipedia_lengths.hpp"
