@@ -136,11 +136,11 @@ TEST_F(ProposeTest, proposals_end_where_none_is_expected_to_be_faster) {
 }
 
 TEST_F(ProposeTest, after_a_disappointment_other_configs_are_proposed) {
-  const auto list = proposed(kLarge, {.top_k = 3}, [](const Candidate& each) {
+  const auto list = proposed(kLarge, {.top_k = 6}, [](const Candidate& each) {
     const bool first = each.rank_by_model == 0;
     return first ? 1.3 * each.predicted : each.predicted;
   });
-  const auto calm = proposed(kLarge, {.top_k = 3});
+  const auto calm = proposed(kLarge, {.top_k = 6});
   ASSERT_GE(list.size(), 3U);
   ASSERT_GE(calm.size(), 3U);
   const Config& first = list[1].config;
