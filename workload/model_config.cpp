@@ -113,7 +113,7 @@ void say_two_dtypes(const Levels& levels, ModelConfig& config) {
   }
 }
 
-/// What a file says of modules that are not quantised.
+/// The words about modules that a file leaves as they are.
 std::string exceptions_of(const UnquantizedModules& kept, Elements plain) {
   std::vector<std::string> products;
   for (const Product product : kept.products) {
