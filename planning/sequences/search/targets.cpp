@@ -96,7 +96,7 @@ class Search {
       if (part >= from) fill(part, times[part]);
       sum += fills_[part].filled.time();
       if (part < from) continue;
-      if (leaves_too_much(part) || sum + least_time_after(part, times) >= most) return kNever;
+      if (leaves_too_much(part) || sum + least_time_after(part) >= most) return kNever;
     }
     const Counts& left = left_before(micro_batches_ - 1);
     if (std::all_of(left.begin(), left.end(), [](int count) { return count == 0; })) return sum;
@@ -110,17 +110,10 @@ class Search {
   }
 
   /// A time that the micro-batches after `part` are not below: the work that it leaves, and the
-  /// fixed part of as many as their targets need for it.
-  [[nodiscard]] double least_time_after(std::size_t part, const std::vector<double>& times) const {
-    const double fixed = runs_.rates().least_fixed();
+  /// fixed part of one of them. Others may stay empty, where no sequence fits their target.
+  [[nodiscard]] double least_time_after(std::size_t part) const {
     const double work = filler_.least_work(left_before(part + 1));
-    double time = work;
-    double left = work;
-    for (std::size_t next = part + 1; next < micro_batches_ && left > 0; ++next) {
-      time += fixed;
-      left -= std::max(0.0, times[next] * (1 + kRounding) - fixed);
-    }
-    return time * (1 - kRounding);
+    return work > 0 ? (work + runs_.rates().least_fixed()) * (1 - kRounding) : 0;
   }
 
   bool suffices(double first, double common) {
