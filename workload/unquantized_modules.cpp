@@ -53,8 +53,8 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, N>& wor
 /// Blocks that a word names; none where it names no block.
 std::vector<std::string_view> blocks_of(std::string_view word) {
   constexpr std::array<std::string_view, 4> kMlps{"mlp", "feed_forward", "block_sparse_moe", "moe"};
-  constexpr std::array<std::string_view, 4> kShared{"shared_expert", "shared_experts", "shared_mlp",
-                                                    "shared_head"};
+  constexpr std::array<std::string_view, 3> kShared{"shared_expert", "shared_experts",
+                                                    "shared_mlp"};
   if (word == "self_attn" || word == "self_attention" || word == "attn") return {"attention"};
   if (is_one_of(word, kShared)) return {"shared"};
   if (word == "experts") return {"experts"};
@@ -65,9 +65,10 @@ std::vector<std::string_view> blocks_of(std::string_view word) {
 /// Whether a word names a module that has no product here: the output projection, a router, parts
 /// for images.
 bool is_elsewhere(std::string_view word) {
-  constexpr std::array<std::string_view, 12> kElsewhere{
+  constexpr std::array<std::string_view, 13> kElsewhere{
       "lm_head",     "embed_tokens", "embed_out",          "router",  "gate",    "mtp",
-      "linear_attn", "mamba",        "shared_expert_gate", "indexer", "eh_proj", "conv1d"};
+      "linear_attn", "mamba",        "shared_expert_gate", "indexer", "eh_proj", "conv1d",
+      "shared_head"};
   return is_one_of(word, kElsewhere) || word.starts_with("vision") || word.starts_with("visual") ||
          word.starts_with("audio") || word.find("projector") != word.npos ||
          word.find("norm") != word.npos;

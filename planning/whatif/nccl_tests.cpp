@@ -57,7 +57,7 @@ std::string name_of_gpu(const Words& words) {
 
 constexpr std::size_t kShownFailure = 100;
 
-/// What a test prints when a call of it fails; empty in other lines.
+/// The message of a test whose call failed, from its first word on; empty in other lines.
 std::string_view failure_in(std::string_view line) {
   for (const char* failure :
        {"Test NCCL failure", "Test CUDA failure", "Test HIP failure", "Test failure"}) {

@@ -206,8 +206,7 @@ int run(int argc, char** argv) {
   fmt::print(
       "simulated; regret in percent against the best of the answer, `sequential` and a "
       "shortlist of {} of the full search; `no model`: for each op the untuned config of the way "
-      "that "
-      "is best in the mean; seed {}\n",
+      "that is best in the mean; seed {}\n",
       arguments.shortlist, arguments.seed);
   fmt::print("{:<18} {:>8} {:>7} {:>7} {:>7} {:>7} {:>8} {:>9} {:>11} {:>8}\n", "profile",
              "problems", "mean", "median", "p90", "max", "best, %", "not valid", "full search",
