@@ -31,26 +31,35 @@ enum class Dtype { bf16, fp16, e4m3 };
 enum class Scales { none, tensor, rows };
 
 /// Types of the elements of A, B and C together, with their scales; people call it the dtype of a
-/// problem. Sums are in fp32 always, but tensor cores keep fewer bits of sums of 8-bit products.
+/// problem. Sums are in fp32, but tensor cores keep fewer bits of sums of 8-bit products, unless
+/// the type is an `exact` one (`ElementsTraits::exact`).
 enum class Elements {
   bf16,
   fp16,
   e4m3_rows_bf16,
   e4m3_rows_fp16,
   e4m3_tensor_bf16,
-  e4m3_tensor_fp16
+  e4m3_tensor_fp16,
+  e4m3_rows_bf16_exact,
+  e4m3_rows_fp16_exact,
+  e4m3_tensor_bf16_exact,
+  e4m3_tensor_fp16_exact
 };
 
 template <>
 struct NamesOf<Elements> {
   static constexpr std::string_view what = "dtype";
-  static constexpr std::array<Named<Elements>, 6> all{
+  static constexpr std::array<Named<Elements>, 10> all{
       {{Elements::bf16, "bf16"},
        {Elements::fp16, "fp16"},
        {Elements::e4m3_rows_bf16, "e4m3_rows_bf16"},
        {Elements::e4m3_rows_fp16, "e4m3_rows_fp16"},
        {Elements::e4m3_tensor_bf16, "e4m3_tensor_bf16"},
-       {Elements::e4m3_tensor_fp16, "e4m3_tensor_fp16"}}};
+       {Elements::e4m3_tensor_fp16, "e4m3_tensor_fp16"},
+       {Elements::e4m3_rows_bf16_exact, "e4m3_rows_bf16_exact"},
+       {Elements::e4m3_rows_fp16_exact, "e4m3_rows_fp16_exact"},
+       {Elements::e4m3_tensor_bf16_exact, "e4m3_tensor_bf16_exact"},
+       {Elements::e4m3_tensor_fp16_exact, "e4m3_tensor_fp16_exact"}}};
 };
 
 struct ElementsTraits {
@@ -61,6 +70,9 @@ struct ElementsTraits {
   /// Tensor cores multiply all elements of a *rate class* at the same rate: a GEMM time that was
   /// measured with one of them holds for the others. The class has the name of its first member.
   Elements rate_class{};
+  /// Sums of 8-bit products are added up in fp32 every 128 products. Else tensor cores add up all
+  /// of them, with about 14 bits (DeepSeek-V3 technical report, section 3.3.2).
+  bool exact = false;
 };
 
 /// The traits of all elements, in the order of `Elements`.
@@ -73,6 +85,14 @@ inline constexpr std::array<ElementsTraits, NamesOf<Elements>::all.size()> kElem
      Elements::e4m3_rows_bf16},
     {Elements::e4m3_tensor_fp16, Dtype::e4m3, Dtype::fp16, Scales::tensor,
      Elements::e4m3_rows_bf16},
+    {Elements::e4m3_rows_bf16_exact, Dtype::e4m3, Dtype::bf16, Scales::rows,
+     Elements::e4m3_rows_bf16_exact, true},
+    {Elements::e4m3_rows_fp16_exact, Dtype::e4m3, Dtype::fp16, Scales::rows,
+     Elements::e4m3_rows_bf16_exact, true},
+    {Elements::e4m3_tensor_bf16_exact, Dtype::e4m3, Dtype::bf16, Scales::tensor,
+     Elements::e4m3_rows_bf16_exact, true},
+    {Elements::e4m3_tensor_fp16_exact, Dtype::e4m3, Dtype::fp16, Scales::tensor,
+     Elements::e4m3_rows_bf16_exact, true},
 }};
 
 [[nodiscard]] constexpr const ElementsTraits& traits_of(Elements elements) {
@@ -90,6 +110,9 @@ inline constexpr std::array<ElementsTraits, NamesOf<Elements>::all.size()> kElem
 }
 [[nodiscard]] constexpr bool is_scaled(Elements elements) {
   return scales_of(elements) != Scales::none;
+}
+[[nodiscard]] constexpr bool is_exact(Elements elements) {
+  return traits_of(elements).exact;
 }
 /// Scales of a matrix of so many rows.
 [[nodiscard]] constexpr std::int64_t scale_count(Elements elements, std::int64_t rows) {

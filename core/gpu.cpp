@@ -45,6 +45,8 @@ constexpr std::array<GpuLimits, 6> kLimits{{
      .largest_store_area = 192 * 240,
      // 192x160 and 256x160 compile without spills; 192x176 and 176x256 do not.
      .largest_scaled_across = 160,
+     .most_exact_of_two = 192,
+     .most_exact_of_three = 96,
      .default_depths = 5},
     // Blackwell has no wgmma, and there is no kernel for its own instructions.
     without_wgmma(100, 227 * 1024, 3, 5),
@@ -80,6 +82,15 @@ bool has_room_for_scales(const Tile& tile, const GpuLimits& limits) {
          (tile.down() < limits.unshared_down || tile.across() <= limits.largest_scaled_across);
 }
 
+/// Whether the kernel has registers for the sums of a step beside those of all steps.
+bool has_room_for_steps(const Tile& tile, const GpuLimits& limits, Elements elements) {
+  const Staging staging = staging_of(tile, limits, elements);
+  const int of_part = tile.across() / 2;
+  const int parts = tile.down() / Tile::kInstructionRows / staging.of_one_tile();
+  return (parts + 1) * of_part <=
+         (staging.consumers == 3 ? limits.most_exact_of_three : limits.most_exact_of_two);
+}
+
 bool fits_shared_memory(const Tile& tile, const GpuLimits& limits, Elements elements) {
   return limits.compute_capability == 90
              ? staging_of(tile, limits, elements).fits
@@ -98,6 +109,7 @@ bool is_feasible(const Tile& tile, const GpuLimits& limits, Elements elements) {
          is_one_of(tile.across(), kAcrossMultiple, limits.largest_across) &&
          tile.block_m * tile.block_n <= limits.largest_block_area &&
          (!is_scaled(elements) || has_room_for_scales(tile, limits)) &&
+         (!is_exact(elements) || has_room_for_steps(tile, limits, elements)) &&
          tile.block_k == block_k_of(elements) && tile.stages >= limits.fewest_stages &&
          tile.stages <= limits.most_stages && tile.cluster >= 1 &&
          tile.cluster <= limits.largest_cluster && fits_shared_memory(tile, limits, elements);

@@ -31,7 +31,11 @@ struct GpuLimits {
   /// registers for more than sums.
   int largest_store_area = 0;
   int largest_scaled_across = 0;  ///< of a tile with scales that is `unshared_down` or more
-  int default_depths = 0;         ///< most stage counts of one tile shape in `default_tiles`
+  /// Most registers of a thread of one of two consumers, and of one of three, for sums and for
+  /// those of a step, where these are added up exactly.
+  int most_exact_of_two = 0;
+  int most_exact_of_three = 0;
+  int default_depths = 0;  ///< most stage counts of one tile shape in `default_tiles`
 
   /// For a smaller k two CTAs gain nothing by sharing a tile: adding up the two halves costs more
   /// (tests/bench/split_k_bench, one H200; assumed for other GPUs).

@@ -43,10 +43,11 @@ Expected<KernelSource> hopper_gemm(const Tile& tile, Elements elements,
           "using namespace overlaptune::kernels::device;\n",
       .arguments = {
           fmt::format("HopperTile{{.block_m={},.block_n={},.multiplied={},.stages={},.cluster={},"
-                      ".consumers={},.ping_pong={},.buffers={},.operand={},.result={}}}",
+                      ".consumers={},.ping_pong={},.buffers={},.operand={},.result={},.exact={}}}",
                       tile.block_m, tile.block_n, layout->multiplied, tile.stages, tile.cluster,
                       layout->consumers, layout->ping_pong, layout->buffers,
-                      element_name(operand_of(elements)), element_name(result_of(elements))),
+                      element_name(operand_of(elements)), element_name(result_of(elements)),
+                      is_exact(elements)),
           launches.waits > 0 ? fmt::format("Rows<{}>", launches.waits) : "RowsThere",
           launches.ranks > 0
               ? fmt::format("AtRanks<{},{},{}>", launches.ranks, launches.groups, launches.fetches)

@@ -61,7 +61,7 @@ Quantization quantization_of(const JsonReader& described, Elements plain) {
   if (found.method.empty()) found.method = "method not said";
   if (!scales) return found;
   for (const ElementsTraits& row : kElements) {
-    const bool fits = row.operand == Dtype::e4m3 && row.scales == *scales;
+    const bool fits = row.operand == Dtype::e4m3 && row.scales == *scales && !row.exact;
     if (fits && row.result == result_of(plain)) found.elements = row.elements;
   }
   return found;

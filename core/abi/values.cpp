@@ -15,7 +15,11 @@ static_assert(static_cast<int>(Elements::bf16) == OVT_BF16 &&
               static_cast<int>(Elements::e4m3_rows_bf16) == OVT_E4M3_ROWS_BF16 &&
               static_cast<int>(Elements::e4m3_rows_fp16) == OVT_E4M3_ROWS_FP16 &&
               static_cast<int>(Elements::e4m3_tensor_bf16) == OVT_E4M3_TENSOR_BF16 &&
-              static_cast<int>(Elements::e4m3_tensor_fp16) == OVT_E4M3_TENSOR_FP16);
+              static_cast<int>(Elements::e4m3_tensor_fp16) == OVT_E4M3_TENSOR_FP16 &&
+              static_cast<int>(Elements::e4m3_rows_bf16_exact) == OVT_E4M3_ROWS_BF16_EXACT &&
+              static_cast<int>(Elements::e4m3_rows_fp16_exact) == OVT_E4M3_ROWS_FP16_EXACT &&
+              static_cast<int>(Elements::e4m3_tensor_bf16_exact) == OVT_E4M3_TENSOR_BF16_EXACT &&
+              static_cast<int>(Elements::e4m3_tensor_fp16_exact) == OVT_E4M3_TENSOR_FP16_EXACT);
 static_assert(static_cast<int>(Launch::graph) == OVT_GRAPH &&
               static_cast<int>(Launch::eager) == OVT_EAGER);
 [[noreturn]] void refuse(std::string message) {

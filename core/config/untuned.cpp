@@ -18,6 +18,7 @@ namespace overlaptune {
 namespace {
 
 constexpr Tile kTile{.block_m = 128, .block_n = 256, .stages = 4, .cluster = 1};
+constexpr int kExactColumns = 128;  // of a tile whose sums are exact, which take more registers
 constexpr int kSwizzle = 8;
 constexpr int kCtas = 16;
 constexpr int kChunks = 4;
@@ -115,6 +116,7 @@ Expected<Config> untuned_config(const Problem& problem, std::string_view way) {
   }
   with_field<config_field::Tile>(config, [&](Tile& tile) {
     tile = kTile;
+    if (is_exact(problem.elements)) tile.block_n = kExactColumns;
     tile.block_k = block_k_of(problem.elements);
   });
   with_field<config_field::Swizzle>(config, [](int& swizzle) { swizzle = kSwizzle; });

@@ -61,7 +61,9 @@ enum {
 
 /* Element type of A, B and C; accumulation is fp32. E4M3: A and B have 8 bits, and scales in fp32
  * that their elements are to be multiplied with: one for each row of A and of B (ROWS), or one for
- * each matrix, the same on all ranks (TENSOR); C is bf16 or fp16. They need a Hopper GPU. */
+ * each matrix, the same on all ranks (TENSOR); C is bf16 or fp16. They need a Hopper GPU, whose
+ * tensor cores keep fewer bits of their sums; EXACT: only of each 128 products, which are added up
+ * in fp32. */
 typedef int32_t ovt_dtype;
 enum {
   OVT_BF16 = 0,
@@ -69,7 +71,11 @@ enum {
   OVT_E4M3_ROWS_BF16 = 2,
   OVT_E4M3_ROWS_FP16 = 3,
   OVT_E4M3_TENSOR_BF16 = 4,
-  OVT_E4M3_TENSOR_FP16 = 5
+  OVT_E4M3_TENSOR_FP16 = 5,
+  OVT_E4M3_ROWS_BF16_EXACT = 6,
+  OVT_E4M3_ROWS_FP16_EXACT = 7,
+  OVT_E4M3_TENSOR_BF16_EXACT = 8,
+  OVT_E4M3_TENSOR_FP16_EXACT = 9
 };
 
 /* How the plan is submitted: replay of a captured CUDA graph, or call by call. */

@@ -43,8 +43,8 @@ std::vector<KernelSource> kernels_of(const std::string& architecture) {
   if (capability < kLeastCapability) return list;
   const GpuLimits& limits = gpu_limits(capability);
   for (const auto& [elements, name] : NamesOf<Elements>::all) {
-    // Results in fp16 are rare there, and differ by one instruction.
-    if (is_scaled(elements) && result_of(elements) == Dtype::fp16) continue;
+    // Results in fp16 are rare there, and differ by one instruction; exact sums are rare, too.
+    if (is_scaled(elements) && (result_of(elements) == Dtype::fp16 || is_exact(elements))) continue;
     for (const Tile& tile : default_tiles(limits, elements)) {
       auto source = architecture == "sm_90a"
                         ? hopper_gemm(tile, elements, {.segments = kUsualRegions})

@@ -4,9 +4,9 @@
 //
 // Source: PTX ISA 8.x, "Asynchronous warpgroup level matrix instructions" (fragments).
 
+#include "kernels/device/hopper_products.cuh"
 #include "kernels/device/hopper_scales.cuh"
 #include "kernels/device/into_c.cuh"
-#include "kernels/device/ptx/wgmma.cuh"
 #include "strategies/peer_store/at_ranks.cuh"
 
 namespace overlaptune::kernels::device {
@@ -118,8 +118,8 @@ __device__ __forceinline__ void push_steps(const Items<K>& items, u32 number, co
 }
 
 /// The work of a consumer. `turns`: where consumers take turns, a barrier for each; a consumer
-/// waits on its own until the other one has found all its stages full. (It could not tell a stage
-/// that was filled for it from one that was filled two rounds before.)
+/// waits on its own until the other one has found all its stages full. (It could
+/// not tell a stage that was filled for it from one that was filled two rounds before.)
 template <class K>
 __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
                                         const Items<K>& items, const Stages& stages,
@@ -171,28 +171,18 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
       barrier_wait(stages.full + 8 * stage, phase);
       if (step == begin) scales.under_products(launch, item, consumer);
       const u32 from = stages.memory + stage * K::kStageBytes;
-      const u32 rows = from + (K::kSwapAb ? K::kABytes : 0) + first_row * K::kRowBytes;
-      const u64 columns = descriptor(from + (K::kSwapAb ? 0 : K::kABytes));
-      begin_wgmma();
-#pragma unroll
-      for (int k = 0; k < K::kRowBytes / 32; ++k) {
-#pragma unroll
-        for (int part = 0; part < K::kParts; ++part) {
-          const u64 down = descriptor(rows + part * 64 * K::kRowBytes);
-#pragma unroll
-          for (int i = 0; i < K::kAcross / K::kMultiplied; ++i) {
-            // Offsets of a descriptor are in units of 16 bytes.
-            multiply<K::kMultiplied, K::kOperand>(
-                sums[part] + i * K::kMultiplied / 2, down + 2 * k,
-                columns + i * (K::kMultiplied * K::kRowBytes / 16) + 2 * k, step + k > begin);
-          }
-        }
+      const StepOperands operands{from + (K::kSwapAb ? K::kABytes : 0) + first_row * K::kRowBytes,
+                                  descriptor(from + (K::kSwapAb ? 0 : K::kABytes))};
+      if constexpr (K::kExact) {
+        add_step<K>(sums, operands, step == begin);
+        release(stage);
+      } else {
+        multiply_step<K>(sums, operands, step == begin);
+        // The stage before has been read once this step's group of wgmma is the only one under way.
+        wait_for_wgmma<1>();
+        if (last >= 0) release(last);
+        last = stage;
       }
-      end_wgmma();
-      // The stage before has been read once this step's group of wgmma is the only one under way.
-      wait_for_wgmma<1>();
-      if (last >= 0) release(last);
-      last = stage;
       if (++stage == K::kStages) {
         stage = 0;
         phase ^= 1;
@@ -200,13 +190,9 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
     }
     if (K::kPingPong && thread == 0) barrier_arrive(turns + 8 * (consumer ^ 1));
     wait_for_wgmma<0>();
-    // The compiler does not know that the sums are complete only from here on.
 #pragma unroll
-    for (int part = 0; part < K::kParts; ++part) {
-#pragma unroll
-      for (int i = 0; i < K::kAccumulators; ++i) completed(sums[part][i]);
-    }
-    release(last);
+    for (int part = 0; part < K::kParts; ++part) complete<K>(sums[part]);
+    if constexpr (!K::kExact) release(last);
     if (item.what == kTwin) continue;
     if (splits_k<K>(order)) exchange_halves<K>(sums, consumer, stages.memory);
     added_up = true;

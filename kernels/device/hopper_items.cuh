@@ -57,6 +57,7 @@ struct FetchState {
   u32 fetched;  // subtiles
   int group;    // of the next one, and its number there
   int next;
+  int enough;  // subtiles that it may still fetch before the next tile
 };
 
 /// A barrier for each buffer.

@@ -23,6 +23,7 @@ struct HopperTile {
   int buffers;
   Element operand;  ///< elements of A and B; those of 8 bits have scales
   Element result;   ///< elements of C: 16 bits
+  bool exact;       ///< tensor cores add up the products of each step alone (hopper_products.cuh)
 };
 
 /// Whether work comes from the queue of waits.cuh, and waits for ranks.
@@ -57,6 +58,7 @@ struct HopperGemm {
   static constexpr Element kOperand = kTile.operand;
   static constexpr Element kResult = kTile.result;
   static constexpr bool kScaled = kIsScaled<kTile>;
+  static constexpr bool kExact = kTile.exact;
 
   static constexpr int kRowBytes = 128;
   static constexpr int kBlockK = kOperand == Element::e4m3 ? kRowBytes : kRowBytes / 2;

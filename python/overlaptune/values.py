@@ -26,6 +26,7 @@ class Dtype(_Named):
     """Element type of A, B and C; accumulation is fp32.
 
     E4M3: A and B have 8 bits and scales in fp32, one for each of their rows or one for each matrix; C has 16 bits.
+    Tensor cores keep fewer bits of their sums; EXACT: only of each 128 products.
     """
 
     BF16 = 0
@@ -34,6 +35,10 @@ class Dtype(_Named):
     E4M3_ROWS_FP16 = 3
     E4M3_TENSOR_BF16 = 4
     E4M3_TENSOR_FP16 = 5
+    E4M3_ROWS_BF16_EXACT = 6
+    E4M3_ROWS_FP16_EXACT = 7
+    E4M3_TENSOR_BF16_EXACT = 8
+    E4M3_TENSOR_FP16_EXACT = 9
 
 
 class Launch(_Named):

@@ -111,9 +111,9 @@ std::int64_t pitch_of(const GemmShape& shape) {
 }
 
 /// Where the scales are is said later (`Descriptors::set_scales`).
-void describe_scales(cublasLtMatmulDesc_t operation, Scales scales) {
-  // The sums that tensor cores keep are enough, as for other programs ("fast accumulation").
-  const std::int8_t fast = 1;
+void describe_scales(cublasLtMatmulDesc_t operation, Elements elements) {
+  const Scales scales = scales_of(elements);
+  const std::int8_t fast = is_exact(elements) ? 0 : 1;
   OVT_CHECK(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast,
                                            sizeof fast));
   if (scales != Scales::rows) return;  // one scale is the default
@@ -196,7 +196,7 @@ const GemmLibrary::Descriptors& GemmLibrary::descriptors(const GemmShape& shape)
   OVT_CHECK(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
                                            sizeof transposed));
   if (is_scaled(shape.elements)) {
-    describe_scales(operation, scales_of(shape.elements));
+    describe_scales(operation, shape.elements);
     // Proposals depend on there being scales, not on where they are.
     made->set_scales(static_cast<const float*>(workspace_.get()),
                      static_cast<const float*>(workspace_.get()));

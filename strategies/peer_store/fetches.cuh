@@ -78,8 +78,10 @@ __device__ __forceinline__ void fetch(const Launch<K>& launch, int consumer, Ite
                                       const Buffers& buffers, bool is_end) {
   const auto& peers = launch.epilogue;
   volatile FetchState& state = items.states[consumer];
+  // More than its share for each of its tiles, so that it catches up where sums come late.
+  state.enough = K::kSubtilesOfConsumer * (K::Epilogue::kRanks + 1) / 2;
 #pragma unroll 1
-  while (state.group < peers.groups_count) {
+  while (state.group < peers.groups_count && state.enough > 0) {
     const int group = state.group;
     const int left = subtiles_to_fetch<kSubtilesOfTile<K>>(peers, group) - state.next;
     if (left <= 0) {
@@ -94,13 +96,12 @@ __device__ __forceinline__ void fetch(const Launch<K>& launch, int consumer, Ite
     } else if (!has_reached(summed, all)) {
       break;
     }
-    // More than its share for each of its tiles, so that it catches up.
-    constexpr int kEnough = K::kSubtilesOfConsumer;
+    const int enough = state.enough;
     const int there = (left + storing_threads<K>() - 1) / storing_threads<K>();
-    const int count = is_end || there < kEnough ? there : kEnough;
+    const int count = is_end || there < enough ? there : enough;
+    if (!is_end) state.enough = enough - count;
     const u32 barriers = shared_address(items.fetched + consumer * kFetchBuffers<K>);
     fetch_subtiles(launch, buffers, barriers, state, static_cast<u32>(count));
-    if (!is_end) break;
   }
 }
 

@@ -22,6 +22,8 @@ TEST(Elements, has_one_row_of_traits_in_its_order) {
   EXPECT_EQ(rate_class_of(Elements::fp16), rate_class_of(Elements::bf16));
   EXPECT_EQ(rate_class_of(Elements::e4m3_tensor_fp16), rate_class_of(Elements::e4m3_rows_bf16));
   EXPECT_NE(rate_class_of(Elements::e4m3_rows_bf16), rate_class_of(Elements::bf16));
+  EXPECT_NE(rate_class_of(Elements::e4m3_tensor_fp16_exact),
+            rate_class_of(Elements::e4m3_tensor_fp16));
 }
 
 TEST(Elements, its_bytes_say_what_rows_and_tiles_must_be) {

@@ -15,8 +15,16 @@ namespace {
 
 constexpr const char* kOps[] = {"gemm_all_reduce", "gemm_reduce_scatter", "all_gather_gemm",
                                 "gemm_all_to_all", "all_to_all_gemm"};
-constexpr const char* kDtypes[] = {
-    "bf16", "fp16", "e4m3_rows_bf16", "e4m3_rows_fp16", "e4m3_tensor_bf16", "e4m3_tensor_fp16"};
+constexpr const char* kDtypes[] = {"bf16",
+                                   "fp16",
+                                   "e4m3_rows_bf16",
+                                   "e4m3_rows_fp16",
+                                   "e4m3_tensor_bf16",
+                                   "e4m3_tensor_fp16",
+                                   "e4m3_rows_bf16_exact",
+                                   "e4m3_rows_fp16_exact",
+                                   "e4m3_tensor_bf16_exact",
+                                   "e4m3_tensor_fp16_exact"};
 constexpr const char* kLaunches[] = {"graph", "eager"};
 constexpr const char* kWinners =
     "SELECT op, m, n, k, dtype, ranks, launch, predicted_us, measured_median_us, sequential_us, "

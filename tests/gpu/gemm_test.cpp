@@ -88,8 +88,10 @@ TEST_F(LibraryGemm, is_right_in_both_types) {
 /// Sums of 8-bit products have fewer bits: their error is larger than that of the result's
 /// rounding.
 TEST_F(LibraryGemm, is_right_with_scales) {
-  for (const Elements elements : {Elements::e4m3_rows_bf16, Elements::e4m3_rows_fp16,
-                                  Elements::e4m3_tensor_bf16, Elements::e4m3_tensor_fp16}) {
+  for (const Elements elements :
+       {Elements::e4m3_rows_bf16, Elements::e4m3_rows_fp16, Elements::e4m3_tensor_bf16,
+        Elements::e4m3_tensor_fp16, Elements::e4m3_rows_bf16_exact, Elements::e4m3_rows_fp16_exact,
+        Elements::e4m3_tensor_bf16_exact, Elements::e4m3_tensor_fp16_exact}) {
     EXPECT_LT(error_of({.m = 512, .n = 1024, .k = 768, .elements = elements}), 1.0 / 256)
         << to_string(elements);
     for (const std::int64_t rows : {100, 101}) {  // scales of the next matrix are aligned, or not

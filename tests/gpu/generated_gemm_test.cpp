@@ -146,12 +146,15 @@ TEST_F(GeneratedGemmTest, every_kind_of_tile_is_right_on_hopper) {
 TEST_F(GeneratedGemmTest, operands_of_8_bits_are_scaled_on_hopper) {
   if (major_ != 9) GTEST_SKIP() << "no Hopper GPU";
   GeneratedGemms gemms;
-  for (const Elements elements : {Elements::e4m3_rows_bf16, Elements::e4m3_tensor_fp16}) {
+  for (const Elements elements :
+       {Elements::e4m3_rows_bf16, Elements::e4m3_tensor_fp16, Elements::e4m3_rows_bf16_exact}) {
     for (const Tile& tile :
          {Tile{64, 256, 128, 4, 1}, Tile{128, 256, 128, 3, 2}, Tile{192, 160, 128, 3, 1},
           Tile{256, 112, 128, 3, 1}, Tile{128, 128, 128, 5, 1}, Tile{128, 80, 128, 7, 1},
           Tile{80, 64, 128, 6, 1}, Tile{144, 192, 128, 3, 2}, Tile{128, 192, 128, 4, 1},
-          Tile{192, 128, 128, 4, 2}, Tile{256, 96, 128, 3, 1}, Tile{256, 16, 128, 5, 1}}) {
+          Tile{192, 128, 128, 4, 2}, Tile{256, 96, 128, 3, 1}, Tile{256, 16, 128, 5, 1},
+          Tile{192, 96, 128, 4, 2}, Tile{176, 128, 128, 3, 1}, Tile{256, 128, 128, 3, 2}}) {
+      if (!is_feasible(tile, gpu_limits(90), elements)) continue;  // exact sums are few
       const std::string name(to_string(tile) + " " + std::string(to_string(elements)));
       for (const std::int64_t k : {16, 144, 656}) {
         const Shape shape{.rows = 300, .blocks = 2, .n = 1104, .k = k, .elements = elements};
@@ -160,6 +163,22 @@ TEST_F(GeneratedGemmTest, operands_of_8_bits_are_scaled_on_hopper) {
       const Shape shared{.rows = 130, .n = 256, .k = 2048, .elements = elements};
       EXPECT_LT(error_of(gemms, shared, tile, 1, 16, {.sms = 128}), kBf16) << name;
     }
+  }
+}
+
+/// Over many steps the sums that tensor cores keep lose bits of an fp16 result; exact ones do not.
+TEST_F(GeneratedGemmTest, exact_sums_of_8_bit_products_keep_their_bits) {
+  if (major_ != 9) GTEST_SKIP() << "no Hopper GPU";
+  GeneratedGemms gemms;
+  Shape shape{.rows = 256, .n = 512, .k = 16384, .elements = Elements::e4m3_tensor_fp16};
+  for (const Tile& tile : {Tile{128, 128, 128, 4, 1}, Tile{64, 192, 128, 4, 1},
+                           Tile{192, 96, 128, 4, 1}, Tile{256, 128, 128, 3, 1}}) {
+    shape.elements = Elements::e4m3_tensor_fp16;
+    const double fast = error_of(gemms, shape, tile, 1, 16);
+    shape.elements = Elements::e4m3_tensor_fp16_exact;
+    const double exact = error_of(gemms, shape, tile, 1, 16);
+    EXPECT_LT(exact, kFp16) << to_string(tile);
+    EXPECT_LT(exact, fast) << to_string(tile);
   }
 }
 

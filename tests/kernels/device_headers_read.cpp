@@ -27,6 +27,17 @@ constexpr HopperTile kTileOfCluster{.block_m = 192,
                                     .buffers = 1,
                                     .operand = Element::e4m3,
                                     .result = Element::fp16};
+constexpr HopperTile kExactTile{.block_m = 128,
+                                .block_n = 128,
+                                .multiplied = 128,
+                                .stages = 4,
+                                .cluster = 1,
+                                .consumers = 2,
+                                .ping_pong = false,
+                                .buffers = 2,
+                                .operand = Element::e4m3,
+                                .result = Element::bf16,
+                                .exact = true};
 constexpr AmpereTile kAmpereTile{.block_m = 128,
                                  .block_n = 128,
                                  .stages = 3,
@@ -43,6 +54,7 @@ const void* address_of(Kernel* kernel) {
 extern const void* const kKernels[];
 const void* const kKernels[]{
     address_of(hopper_gemm<kHopperTile, RowsThere, IntoC<16>>),
+    address_of(hopper_gemm<kExactTile, RowsThere, IntoC<16>>),
     address_of(hopper_gemm<kTileOfCluster, Rows<16>, IntoC<1>>),
     address_of(hopper_gemm<kHopperTile, RowsThere, AtRanks<2, 16>>),
     address_of(hopper_gemm<kTileOfCluster, RowsThere, AtRanks<3, 16, true>>),

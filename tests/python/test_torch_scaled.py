@@ -27,17 +27,18 @@ class ScaledProducts(WithPlans):
             (layers.scaled_all_gather_gemm, Op.ALL_GATHER_GEMM, (8, 3, 64), 32, 96),
         ):
             rows = x[0] * x[1]
-            for scales, dtype, expected in (
-                ((rows, 32), "bf16", ot.Dtype.E4M3_ROWS_BF16), ((1, 1), "fp16", ot.Dtype.E4M3_TENSOR_FP16),
+            for scales, dtype, exact, expected in (
+                ((rows, 32), "bf16", False, ot.Dtype.E4M3_ROWS_BF16), ((1, 1), "fp16", False, ot.Dtype.E4M3_TENSOR_FP16),
+                ((rows, 32), "fp16", True, ot.Dtype.E4M3_ROWS_FP16_EXACT), ((1, 1), "bf16", True, ot.Dtype.E4M3_TENSOR_BF16_EXACT),
             ):
                 del self.calls[:]
-                y = function(scaled(x, scales[0]), scaled((32, 64), scales[1]), self.world, dtype)
+                y = function(scaled(x, scales[0]), scaled((32, 64), scales[1]), self.world, dtype, exact)
                 self.assertEqual((y.shape, y.dtype), ((first, 3, 32), dtype))
                 problem = ot.Problem(op, m, 32, 64, fake_torch.RANKS, expected)
                 self.assertEqual([call for call in self.calls if call[0] == "run_scaled"],
                                  [("run_scaled", problem, 4096, 12288, 4096, 12288, 8192, 77)])
                 shape_of = torch.library.shapes[f"scaled_{op}"]
-                shown = shape_of(fake_torch.Tensor(x, "e4m3"), None, fake_torch.Tensor((32, 64), "e4m3"), None, dtype,
+                shown = shape_of(fake_torch.Tensor(x, "e4m3"), None, fake_torch.Tensor((32, 64), "e4m3"), None, dtype, exact,
                                  self.world.number)
                 self.assertEqual((shown.shape, shown.dtype), ((first, 3, 32), dtype))
 

@@ -50,6 +50,7 @@ class _ParallelLinear(torch.nn.Module):
     #: Of a weight of 8 bits, with the type of results and the scale of inputs.
     weight_scales: torch.Tensor
     _result: Optional[torch.dtype] = None
+    _exact: bool = False
     _input_scale: Optional[float] = None
 
     def __init__(
@@ -91,14 +92,17 @@ class _ParallelLinear(torch.nn.Module):
         for count in sorted({largest_part(count, unit) * unit for count in rows} - {0}, reverse=True):
             self.world.plan(self._problem(self.op, count))
 
-    def quantize(self, scales: str = "rows", input_scale: Optional[float] = None) -> None:
+    def quantize(
+        self, scales: str = "rows", input_scale: Optional[float] = None, exact: bool = False
+    ) -> None:
         """From now on the product is one of 8-bit operands (docs/torch.md, "8 bits"), without a gradient. The weight
         becomes torch.float8_e4m3fn, with the buffer `weight_scales`; inputs are quantised in each call, before they
         travel.
 
         scales       "rows": a scale for each row of the weight, and for each token; "tensor": one for each matrix
         input_scale  the scale of inputs, for "tensor": known before (static). None: found in each call (dynamic), which
-                     needs all ranks' inputs where these are gathered, and so is refused there"""
+                     needs all ranks' inputs where these are gathered, and so is refused there
+        exact        as scaled_gemm_all_reduce takes it"""
         if self.op is None:
             raise ArgumentError("quantize: the layer has no collective; expected one with sequence_parallel, or a row layer")
         if self._result is not None:
@@ -112,6 +116,7 @@ class _ParallelLinear(torch.nn.Module):
             raise ArgumentError("quantize: input_scale: expected scales='tensor'")
         weight = quantized(self.weight.detach(), scales)
         self._result, self._input_scale = self.weight.dtype, input_scale
+        self._exact = exact
         self.weight = torch.nn.Parameter(weight.values, requires_grad=False)
         self.register_buffer("weight_scales", weight.scales)
 
@@ -122,14 +127,14 @@ class _ParallelLinear(torch.nn.Module):
         scales = "rows" if self.weight_scales.numel() > 1 else "tensor"
         operand = quantized(x, scales, self._input_scale)
         weight = Scaled(self.weight, self.weight_scales)
-        y = _SCALED[self.op](operand, weight, self.world, self._result)
+        y = _SCALED[self.op](operand, weight, self.world, self._result, self._exact)
         return y if self.bias is None else y + self.bias
 
     def _problem(self, op: Op, rows: int) -> Problem:
         if self._result is None:
             return problem_of(self.world, op, self.weight, rows)
         weight = Scaled(self.weight, self.weight_scales)
-        return problem_of_scaled(self.world, op, weight, rows, self._result)
+        return problem_of_scaled(self.world, op, weight, rows, self._result, self._exact)
 
     def extra_repr(self) -> str:
         n, k = self.weight.shape

@@ -19,11 +19,16 @@ LARGEST = 448.0
 #: Scales of gathered rows travel so many at a time: each rank brings a multiple.
 SCALES_TOGETHER = 4
 
+#: By scales, type of the result, and whether sums are exact.
 _DTYPES = {
-    ("rows", torch.bfloat16): Dtype.E4M3_ROWS_BF16,
-    ("rows", torch.float16): Dtype.E4M3_ROWS_FP16,
-    ("tensor", torch.bfloat16): Dtype.E4M3_TENSOR_BF16,
-    ("tensor", torch.float16): Dtype.E4M3_TENSOR_FP16,
+    ("rows", torch.bfloat16, False): Dtype.E4M3_ROWS_BF16,
+    ("rows", torch.float16, False): Dtype.E4M3_ROWS_FP16,
+    ("tensor", torch.bfloat16, False): Dtype.E4M3_TENSOR_BF16,
+    ("tensor", torch.float16, False): Dtype.E4M3_TENSOR_FP16,
+    ("rows", torch.bfloat16, True): Dtype.E4M3_ROWS_BF16_EXACT,
+    ("rows", torch.float16, True): Dtype.E4M3_ROWS_FP16_EXACT,
+    ("tensor", torch.bfloat16, True): Dtype.E4M3_TENSOR_BF16_EXACT,
+    ("tensor", torch.float16, True): Dtype.E4M3_TENSOR_FP16_EXACT,
 }
 
 
@@ -70,31 +75,32 @@ def _in_8_bits(x: torch.Tensor) -> torch.Tensor:
 
 
 def scaled_gemm_all_reduce(
-    x: Scaled, weight: Scaled, world: World, dtype: torch.dtype = torch.bfloat16
+    x: Scaled, weight: Scaled, world: World, dtype: torch.dtype = torch.bfloat16, exact: bool = False
 ) -> torch.Tensor:
     """The sum over the ranks of x @ weight.T, the same on all of them. Each rank's product is rounded to `dtype` where it
     travels.
 
     x       [..., k] with its scales, weight [n, k] with its own; both with a scale for each row, or both with one
     dtype   torch.bfloat16 or torch.float16, of the result [..., n]
+    exact   sums are kept in fp32 every 128 products; else as tensor cores keep them ("fast accumulation"). Slower
 
     It has no gradient: tensor cores multiply 8-bit operands only along rows. Collective, as the other functions here."""
-    return _product(Op.GEMM_ALL_REDUCE, x, weight, world, dtype)
+    return _product(Op.GEMM_ALL_REDUCE, x, weight, world, dtype, exact)
 
 
 def scaled_gemm_reduce_scatter(
-    x: Scaled, weight: Scaled, world: World, dtype: torch.dtype = torch.bfloat16
+    x: Scaled, weight: Scaled, world: World, dtype: torch.dtype = torch.bfloat16, exact: bool = False
 ) -> torch.Tensor:
     """This rank's part of that sum: of the first dimension of x, a multiple of the number of ranks."""
-    return _product(Op.GEMM_REDUCE_SCATTER, x, weight, world, dtype)
+    return _product(Op.GEMM_REDUCE_SCATTER, x, weight, world, dtype, exact)
 
 
 def scaled_all_gather_gemm(
-    x: Scaled, weight: Scaled, world: World, dtype: torch.dtype = torch.bfloat16
+    x: Scaled, weight: Scaled, world: World, dtype: torch.dtype = torch.bfloat16, exact: bool = False
 ) -> torch.Tensor:
     """The x of all ranks, one after the other, times this rank's weight.T. Each rank's rows have its own scales, a multiple
     of 4 rows; one scale for the whole x is the same on all ranks."""
-    return _product(Op.ALL_GATHER_GEMM, x, weight, world, dtype)
+    return _product(Op.ALL_GATHER_GEMM, x, weight, world, dtype, exact)
 
 
 def kind_of(scales: torch.Tensor, rows: int) -> str:
@@ -105,21 +111,23 @@ def kind_of(scales: torch.Tensor, rows: int) -> str:
 
 
 def problem_of_scaled(
-    world: World, op: Op, weight: Scaled, rows: int, dtype: torch.dtype
+    world: World, op: Op, weight: Scaled, rows: int, dtype: torch.dtype, exact: bool
 ) -> Problem:
     n, k = weight.values.shape
-    wanted = (kind_of(weight.scales, n), dtype)
+    wanted = (kind_of(weight.scales, n), dtype, exact)
     if wanted not in _DTYPES:
         raise ArgumentError(f"dtype: {dtype}; expected torch.bfloat16 or torch.float16")
     return Problem(op, rows, n, k, world.size, _DTYPES[wanted])
 
 
-def _product(op: Op, x: Scaled, weight: Scaled, world: World, dtype: torch.dtype) -> torch.Tensor:
+def _product(
+    op: Op, x: Scaled, weight: Scaled, world: World, dtype: torch.dtype, exact: bool
+) -> torch.Tensor:
     _check(x, weight, world)
     if world.size == 1:
-        return _multiplied(x, weight, dtype)
+        return _multiplied(x, weight, dtype, exact)
     operator = getattr(torch.ops.overlaptune, f"scaled_{op}")
-    y: torch.Tensor = operator(x.values, x.scales, weight.values, weight.scales, dtype, world.number)
+    y: torch.Tensor = operator(x.values, x.scales, weight.values, weight.scales, dtype, exact, world.number)
     return y
 
 
@@ -146,7 +154,7 @@ def _check(x: Scaled, weight: Scaled, world: World) -> None:
         )
 
 
-def _multiplied(x: Scaled, weight: Scaled, dtype: torch.dtype) -> torch.Tensor:
+def _multiplied(x: Scaled, weight: Scaled, dtype: torch.dtype, exact: bool) -> torch.Tensor:
     """By PyTorch, without a collective. With scales of rows it has results in bf16 only."""
     k = x.values.shape[-1]
     of_x, of_weight = x.scales, weight.scales
@@ -154,16 +162,18 @@ def _multiplied(x: Scaled, weight: Scaled, dtype: torch.dtype) -> torch.Tensor:
         of_x, of_weight = of_x.reshape(-1, 1), of_weight.reshape(1, -1)
     y: torch.Tensor = torch._scaled_mm(
         x.values.reshape(-1, k), weight.values.t(), scale_a=of_x, scale_b=of_weight,
-        out_dtype=dtype if of_weight.numel() == 1 else torch.bfloat16, use_fast_accum=True,
+        out_dtype=dtype if of_weight.numel() == 1 else torch.bfloat16, use_fast_accum=not exact,
     )
     return y.to(dtype).reshape(*x.values.shape[:-1], weight.values.shape[0])
 
 
-def _by_pytorch(op: Op, x: Scaled, weight: Scaled, world: World, dtype: torch.dtype) -> torch.Tensor:
+def _by_pytorch(
+    op: Op, x: Scaled, weight: Scaled, world: World, dtype: torch.dtype, exact: bool
+) -> torch.Tensor:
     if op == Op.ALL_GATHER_GEMM:
         whole = gathered(x.values.view(torch.uint8), world).view(torch.float8_e4m3fn)
         x = Scaled(whole, x.scales if x.scales.numel() == 1 else gathered(x.scales, world))
-    y = _multiplied(x, weight, dtype)
+    y = _multiplied(x, weight, dtype, exact)
     if op == Op.GEMM_REDUCE_SCATTER:
         return scattered_sum(y, world)
     if op == Op.GEMM_ALL_REDUCE:
@@ -176,7 +186,9 @@ def _aligned(tensor: torch.Tensor) -> torch.Tensor:
     return tensor if tensor.data_ptr() % ALIGNMENT == 0 else tensor.clone()
 
 
-def _run(op: Op, x: Scaled, weight: Scaled, world: World, dtype: torch.dtype) -> torch.Tensor:
+def _run(
+    op: Op, x: Scaled, weight: Scaled, world: World, dtype: torch.dtype, exact: bool
+) -> torch.Tensor:
     rows = rows_of(world, op, x.values)
     shape = (first_of_result(op, x.values.shape[0], world.size), *x.values.shape[1:-1], weight.values.shape[0])
     y = torch.empty(shape, dtype=dtype, device=x.values.device)
@@ -184,10 +196,10 @@ def _run(op: Op, x: Scaled, weight: Scaled, world: World, dtype: torch.dtype) ->
         return y
     if rows < world.threshold:
         world.runs_below_threshold += 1
-        return _by_pytorch(op, x, weight, world, dtype)
-    plan = world.plan_or_none(problem_of_scaled(world, op, weight, rows, dtype))
+        return _by_pytorch(op, x, weight, world, dtype, exact)
+    plan = world.plan_or_none(problem_of_scaled(world, op, weight, rows, dtype, exact))
     if plan is None:
-        return _by_pytorch(op, x, weight, world, dtype)
+        return _by_pytorch(op, x, weight, world, dtype, exact)
     of_x, of_weight = (Scaled(_aligned(each.values), _aligned(each.scales)) for each in (x, weight))
     world.enqueue_scaled(plan, of_x.values, of_x.scales, of_weight.values, of_weight.scales, y)
     return y
@@ -198,16 +210,16 @@ def define(op: Op, define_operator: Any) -> None:
 
     def run(
         x: torch.Tensor, x_scales: torch.Tensor, weight: torch.Tensor, weight_scales: torch.Tensor, dtype: torch.dtype,
-        world: int,
+        exact: bool, world: int,
     ) -> torch.Tensor:
-        return _run(op, Scaled(x, x_scales), Scaled(weight, weight_scales), world_of(world), dtype)
+        return _run(op, Scaled(x, x_scales), Scaled(weight, weight_scales), world_of(world), dtype, exact)
 
     def shape(
         x: torch.Tensor, x_scales: torch.Tensor, weight: torch.Tensor, weight_scales: torch.Tensor, dtype: torch.dtype,
-        world: int,
+        exact: bool, world: int,
     ) -> torch.Tensor:
         first = first_of_result(op, x.shape[0], world_of(world).size)
         return x.new_empty((first, *x.shape[1:-1], weight.shape[0]), dtype=dtype)
 
-    arguments = "Tensor x, Tensor x_scales, Tensor weight, Tensor weight_scales, ScalarType dtype"
+    arguments = "Tensor x, Tensor x_scales, Tensor weight, Tensor weight_scales, ScalarType dtype, bool exact"
     define_operator(f"scaled_{op}", arguments, run, shape)

@@ -11,10 +11,11 @@ import torch.distributed as dist
 from overlaptune import Dtype, Op, Problem
 from overlaptune.torch import Scaled, quantized
 
-FP16 = (Dtype.FP16, Dtype.E4M3_ROWS_FP16, Dtype.E4M3_TENSOR_FP16)
+FP16 = tuple(dtype for dtype in Dtype if "FP16" in dtype.name)
 #: Scales of 8-bit operands, by dtype.
-SCALES = {Dtype.E4M3_ROWS_BF16: "rows", Dtype.E4M3_ROWS_FP16: "rows",
-          Dtype.E4M3_TENSOR_BF16: "tensor", Dtype.E4M3_TENSOR_FP16: "tensor"}
+SCALES = {dtype: "rows" if "ROWS" in dtype.name else "tensor" for dtype in Dtype if "E4M3" in dtype.name}
+#: Dtypes whose sums are exact.
+EXACT = tuple(dtype for dtype in Dtype if "EXACT" in dtype.name)
 #: Of x where all ranks have one scale: standard normal numbers are below 5.6.
 STATIC_SCALE = 5.6 / 448
 
@@ -88,7 +89,8 @@ def multiplied(operands: Operands, x: torch.Tensor, x_scales: Optional[torch.Ten
     assert operands.weight_scales is not None
     of_x, of_weight = for_scaled_mm(x_scales, operands.weight_scales)
     y: torch.Tensor = torch._scaled_mm(x, weight, scale_a=of_x, scale_b=of_weight,
-                                       out_dtype=result_dtype(operands.problem), use_fast_accum=True, out=out)
+                                       out_dtype=result_dtype(operands.problem),
+                                       use_fast_accum=operands.problem.dtype not in EXACT, out=out)
     return y
 
 

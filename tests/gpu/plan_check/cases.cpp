@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/config/config_fields.hpp"
 #include "core/config/tiling.hpp"
+#include "core/config/work.hpp"
 #include "core/gpu.hpp"
 #include "tests/gpu/plan_check/every_config.hpp"
 #include "tests/gpu/plan_check/judge.hpp"
@@ -48,7 +49,7 @@ std::vector<Problem> odd_problems(const Placement& placement) {
   std::vector<Elements> dtypes{Elements::bf16, Elements::fp16};
   if (multiplies_e4m3()) {
     dtypes.push_back(Elements::e4m3_rows_bf16);
-    dtypes.push_back(Elements::e4m3_tensor_fp16);
+    dtypes.push_back(Elements::e4m3_tensor_fp16_exact);
   }
   if (placement.shares_gpus()) {
     row_counts.assign(kFewOddRows.begin(), kFewOddRows.end());
@@ -90,8 +91,12 @@ std::vector<Config> odd_configs(const Problem& of) {
                                                         {{256, 112, 64, 3, 1}, 1},
                                                         {{128, 192, 64, 3, 1}, 1}}};
   std::vector<Config> list{Config{}};
+  // Its chunks begin with the scales of any row.
+  const Chunked chunked{.comm_ctas = 16, .chunks = 2, .transport = Transport::ring};
+  if (is_scaled(of.elements) && Work::make(of, chunked)) list.emplace_back(chunked);
   for (auto [tile, swizzle] : kTiles) {
     tile.block_k = block_k_of(of.elements);
+    if (is_exact(of.elements) && !is_feasible(tile, gpu_limits(90), of.elements)) continue;
     list.emplace_back(
         PeerStore{.tile = tile,
                   .swizzle = swizzle,

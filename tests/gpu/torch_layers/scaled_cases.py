@@ -48,8 +48,9 @@ def drawn(rows: int, columns: int, world: World) -> torch.Tensor:
 
 
 def check_products(world: World) -> None:
-    """Each function, with either kind of scales and either result; rows that no tile divides, and a row of zeros."""
-    for dtype, scales in ((torch.bfloat16, "rows"), (torch.float16, "rows"), (torch.bfloat16, "tensor")):
+    """Each function, with either kind of scales, result and sums; rows that no tile divides, and a row of zeros."""
+    for dtype, scales, exact in ((torch.bfloat16, "rows", False), (torch.float16, "rows", True),
+                                 (torch.bfloat16, "tensor", False)):
         for function, rows in ((scaled_gemm_all_reduce, 1001), (scaled_gemm_reduce_scatter, 500 * world.size),
                                (scaled_all_gather_gemm, 260)):
             x, weight = drawn(rows, 1040, world), drawn(528, 1040, world) * 0.02
@@ -57,7 +58,7 @@ def check_products(world: World) -> None:
             # One scale is the same on all ranks. The largest numbers are beyond it, and become the largest of 8 bits.
             of_x = quantized(x, scales, 0.05 if scales == "tensor" else None)
             of_weight = quantized(weight, scales)
-            y = function(of_x, of_weight, world, dtype)
+            y = function(of_x, of_weight, world, dtype, exact)
             a, b = wide(of_x), wide(of_weight)
             if function is scaled_all_gather_gemm:
                 whole = torch.empty((rows * world.size, 1040), dtype=a.dtype, device=a.device)
