@@ -124,7 +124,7 @@ TEST_F(ArgumentsTest, UnknownValuesAndBrokenRulesAreRefusedByName) {
   const std::array<std::pair<const char*, Spoil>, 10> cases{{
       {"ovt_problem.op = 5", [](auto& problem, auto&) { problem.op = 5; }},
       {"ovt_problem.op = -1", [](auto& problem, auto&) { problem.op = -1; }},
-      {"ovt_problem.dtype = 6", [](auto& problem, auto&) { problem.dtype = 6; }},
+      {"ovt_problem.dtype = 10", [](auto& problem, auto&) { problem.dtype = 10; }},
       {"launch = 2", [](auto&, auto& launch) { launch = 2; }},
       {"launch = -2147483648", [](auto&, auto& launch) { launch = INT32_MIN; }},
       {"reserved", [](auto& problem, auto&) { problem.reserved = 1; }},
