@@ -46,7 +46,8 @@ constexpr std::array<GpuLimits, 6> kLimits{{
      // 192x160 and 256x160 compile without spills; 192x176 and 176x256 do not.
      .largest_scaled_across = 160,
      .most_exact_of_two = 192,
-     .most_exact_of_three = 96,
+     // 192x128 compiles without spills; 192x144 does not.
+     .most_exact_of_three = 128,
      .default_depths = 5},
     // Blackwell has no wgmma, and there is no kernel for its own instructions.
     without_wgmma(100, 227 * 1024, 3, 5),

@@ -36,13 +36,15 @@ void add_alone(std::vector<Probe>& plan, const Platform& platform, int ranks, El
   // From the fewest loads for each multiply-add to the most; the first is in a cluster of two.
   constexpr std::array<Tile, 4> kTiles{
       {{128, 256, 0, 0, 2}, {192, 192, 0, 0, 1}, {128, 256, 0, 0, 1}, {128, 128, 0, 0, 1}}};
+  constexpr std::array<Tile, 4> kExactTiles{
+      {{256, 128, 0, 0, 2}, {256, 128, 0, 0, 1}, {128, 192, 0, 0, 1}, {128, 128, 0, 0, 1}}};
   constexpr std::int64_t kDepth = 4096;
   constexpr std::int64_t kStepBytes = 4096;  // keeps the ranks in step and takes little time
   const CollectiveProbe least{Collective::all_reduce, {kStepBytes}, ranks, 0, Transport::ring};
   GemmProbe gemm{.m = kSize, .n = kSize, .k = kDepth, .elements = elements};
   add(plan, gemm, least);
   gemm.swizzle = 8;
-  for (const Tile& shape : kTiles) {
+  for (const Tile& shape : is_exact(elements) ? kExactTiles : kTiles) {
     const auto tile = deepest(shape, gpu_limits(platform.compute_capability), elements);
     if (!tile) continue;
     gemm.tile = *tile;

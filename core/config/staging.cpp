@@ -32,7 +32,8 @@ int subtile_bytes(const Tile& tile, Elements elements) {
 bool uses_ping_pong(const Tile& tile, const GpuLimits& limits, Elements elements) {
   constexpr int kMostSums = 192;  // of a thread, which leave it registers for the rest
   constexpr int kOtherBytes = 1024;
-  // One multiplies while the other one adds up what it has multiplied: not in turn.
+  // One multiplies while the other one adds up what it has multiplied: not in turn. (64 rows are
+  // too few for two.)
   if (is_exact(elements) && tile.down() > kRows) return false;
   const int buffers = 2 * fewest_buffers(tile) * subtile_bytes(tile, elements);
   return tile.down() / kRows * tile.across() / 2 <= kMostSums &&

@@ -118,8 +118,8 @@ __device__ __forceinline__ void push_steps(const Items<K>& items, u32 number, co
 }
 
 /// The work of a consumer. `turns`: where consumers take turns, a barrier for each; a consumer
-/// waits on its own until the other one has found all its stages full. (It could
-/// not tell a stage that was filled for it from one that was filled two rounds before.)
+/// waits on its own until the other one has found all its stages full. (It could not tell a stage
+/// that was filled for it from one that was filled two rounds before.)
 template <class K>
 __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
                                         const Items<K>& items, const Stages& stages,

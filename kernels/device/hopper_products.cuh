@@ -49,8 +49,8 @@ __device__ __forceinline__ void multiply_step(float (&sums)[K::kParts][K::kAccum
 }
 
 /// Makes the products of a step, and adds them to the sums in fp32: tensor cores add up those of
-/// this step alone. Meanwhile they multiply for another consumer. (Consumers that were made to take
-/// turns, step by step, took 5 % longer.)
+/// this step alone. Meanwhile they multiply for another consumer, where tiles are not taken in
+/// turn. (Consumers that were made to take turns, step by step, took 5 % longer.)
 template <class K>
 __device__ __forceinline__ void add_step(float (&sums)[K::kParts][K::kAccumulators],
                                          const StepOperands& operands, bool is_first) {

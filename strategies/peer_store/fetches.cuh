@@ -78,8 +78,9 @@ __device__ __forceinline__ void fetch(const Launch<K>& launch, int consumer, Ite
                                       const Buffers& buffers, bool is_end) {
   const auto& peers = launch.epilogue;
   volatile FetchState& state = items.states[consumer];
-  // More than its share for each of its tiles, so that it catches up where sums come late.
-  state.enough = K::kSubtilesOfConsumer * (K::Epilogue::kRanks + 1) / 2;
+  // More than its share for each of its tiles, so that it catches up where sums come late: one and
+  // a half tiles. (Measured on 2 ranks alone; a rank fetches less than a tile for each of its own.)
+  state.enough = 3 * K::kSubtilesOfConsumer / 2;
 #pragma unroll 1
   while (state.group < peers.groups_count && state.enough > 0) {
     const int group = state.group;

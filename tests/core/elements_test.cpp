@@ -72,5 +72,24 @@ TEST(Elements, its_bytes_say_what_rows_and_tiles_must_be) {
   }
 }
 
+/// Exact sums need registers for those of a step beside those of all steps; tiles of more than 64
+/// rows are not taken in turn. (tests/kernels/spills_test.cpp compiles some of them.)
+TEST(Elements, exact_sums_have_smaller_tiles) {
+  const GpuLimits& limits = gpu_limits(90);
+  const Elements exact = Elements::e4m3_rows_bf16_exact;
+  for (const auto& [rows, columns] :
+       {std::pair{64, 192}, {128, 192}, {192, 128}, {256, 128}, {112, 192}}) {
+    EXPECT_TRUE(is_feasible({rows, columns, 128, 3, 1}, limits, exact)) << rows << "x" << columns;
+    const Tile tile{rows, columns, 128, 3, 1};
+    EXPECT_EQ(staging_of(tile, limits, exact).ping_pong, tile.down() == 64) << to_string(tile);
+  }
+  for (const auto& [rows, columns] :
+       {std::pair{64, 208}, {128, 208}, {192, 144}, {256, 144}, {144, 192}}) {
+    const Tile tile{rows, columns, 128, 3, 1};
+    EXPECT_TRUE(is_feasible(tile, limits, Elements::e4m3_rows_bf16)) << to_string(tile);
+    EXPECT_FALSE(is_feasible(tile, limits, exact)) << to_string(tile);
+  }
+}
+
 }  // namespace
 }  // namespace overlaptune

@@ -29,7 +29,7 @@ TEST(HopperGemm, compiles_without_spills) {
         Tile{192, 240, 64, 3, 2}, Tile{128, 192, 64, 4, 2}, Tile{192, 128, 64, 4, 2},
         Tile{256, 96, 64, 4, 2},  Tile{256, 160, 64, 3, 1}, Tile{192, 160, 64, 3, 1},
         Tile{160, 192, 64, 3, 2}, Tile{128, 256, 64, 3, 2}, Tile{192, 96, 64, 3, 2},
-        Tile{256, 128, 64, 3, 1}}) {
+        Tile{112, 192, 64, 3, 2}, Tile{256, 128, 64, 3, 1}}) {
     // Each dtype, a kernel that waits for rows, and kernels that store at ranks.
     for (const auto& [elements, launches] :
          {std::pair{Elements::bf16, HopperLaunches{.segments = 16}},
@@ -43,6 +43,8 @@ TEST(HopperGemm, compiles_without_spills) {
           {Elements::e4m3_rows_bf16, HopperLaunches{.ranks = 8, .groups = 192}},
           {Elements::e4m3_rows_bf16, HopperLaunches{.ranks = 8, .groups = 192, .fetches = true}},
           {Elements::e4m3_rows_bf16_exact, HopperLaunches{.segments = 16}},
+          {Elements::e4m3_rows_bf16_exact, HopperLaunches{.waits = 16}},
+          {Elements::e4m3_rows_bf16_exact, HopperLaunches{.ranks = 8, .groups = 192}},
           {Elements::e4m3_rows_bf16_exact,
            HopperLaunches{.ranks = 8, .groups = 192, .fetches = true}}}) {
       const bool large = tile.block_m * tile.block_n > gpu_limits(kHopper).largest_store_area;

@@ -51,7 +51,7 @@ class Summary(WithPlans):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)
                 layer(fake_torch.Tensor((rows, 16)))
-        name = "gemm_all_reduce of m={} n=128 k=16 on 4 ranks"
+        name = "gemm_all_reduce of m={} n=128 k=16 in bf16 on 4 ranks"
         answered = "signaled by peer_access, exact: validated in May"
         lines = world.summary().splitlines()
         self.assertEqual(lines[:2], [f"{name.format(16)}, 0 runs, {answered}", f"{name.format(8)}, 2 runs, {answered}"])
@@ -194,7 +194,7 @@ class Fallbacks(WithPlans):
         self.library.refused = ["signaled"]
         said = self.forward()
         self.assertEqual(len(said), 1)
-        self.assertRegex(said[0], "m=8 n=128 k=16 on 4 ranks runs sequential instead of the answer, because "
+        self.assertRegex(said[0], "m=8 n=128 k=16 in bf16 on 4 ranks runs sequential instead of the answer, because "
                                   "signaled by peer_access: .*not on this machine")
         self.assertIn(self.world.fallbacks[self.met], said[0])
         self.assertEqual(self.world._plans[self.met].strategy, "sequential")

@@ -14,7 +14,7 @@ PYTORCHS_OWN = "PyTorch's own product and collective"
 
 
 def problem_name(problem: Problem) -> str:
-    return f"{problem.op} of m={problem.m} n={problem.n} k={problem.k} on {problem.ranks} ranks"
+    return f"{problem.op} of m={problem.m} n={problem.n} k={problem.k} in {problem.dtype} on {problem.ranks} ranks"
 
 
 class Fallbacks(dict[Problem, str]):

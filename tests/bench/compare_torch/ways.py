@@ -12,7 +12,7 @@ from typing import Any, Optional
 import torch
 import torch.distributed as dist
 import torch.distributed._symmetric_memory as symmetric_memory
-from operands import Operands, exchanged, for_scaled_mm, gathered, input_of, multiplied, plain, result_dtype
+from operands import EXACT, Operands, exchanged, for_scaled_mm, gathered, input_of, multiplied, plain, result_dtype
 
 from overlaptune import Answer, ArgumentError, Error, Op, Problem, run
 from overlaptune.run import Plan
@@ -155,18 +155,19 @@ def torchs_scaled_overlap(operands: Operands) -> Way:
     of_x, of_weight = for_scaled_mm(*operands.scales())
     dtype = result_dtype(problem)
     last: list[torch.Tensor] = []
+    fast = problem.dtype not in EXACT
     if problem.op == Op.ALL_GATHER_GEMM:
         gather = torch.ops.symm_mem.fused_all_gather_scaled_matmul
 
         def gather_and_multiply() -> None:
-            last[:] = gather(x, [weight], of_x, [of_weight], 0, group_name(), [None], [None], [dtype], [True])[1]
+            last[:] = gather(x, [weight], of_x, [of_weight], 0, group_name(), [None], [None], [dtype], [fast])[1]
 
         return Way("torch", "fused_all_gather_scaled_matmul", gather_and_multiply, lambda: last[0])
     scatter = torch.ops.symm_mem.fused_scaled_matmul_reduce_scatter
 
     def multiply_and_scatter() -> None:
         last[:] = [scatter(x, weight, of_x, of_weight, "sum", 0, 0, group_name(), [problem.m, problem.n], None, None, dtype,
-                           True)]
+                           fast)]
 
     return Way("torch", "fused_scaled_matmul_reduce_scatter", multiply_and_scatter, lambda: last[0])
 

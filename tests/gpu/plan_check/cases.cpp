@@ -49,7 +49,8 @@ std::vector<Problem> odd_problems(const Placement& placement) {
   std::vector<Elements> dtypes{Elements::bf16, Elements::fp16};
   if (multiplies_e4m3()) {
     dtypes.push_back(Elements::e4m3_rows_bf16);
-    dtypes.push_back(Elements::e4m3_tensor_fp16_exact);
+    dtypes.push_back(Elements::e4m3_tensor_fp16);
+    dtypes.push_back(Elements::e4m3_rows_bf16_exact);
   }
   if (placement.shares_gpus()) {
     row_counts.assign(kFewOddRows.begin(), kFewOddRows.end());

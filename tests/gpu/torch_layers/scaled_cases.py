@@ -85,6 +85,11 @@ def check_layers(world: World) -> None:
         expect_close("layers of 8 bits", down(torch.relu(up(x))), right.double(), ROUNDING)
         pair: Any = torch.compile(lambda x: down(torch.relu(up(x))), fullgraph=True)
         expect_close("compiled layers of 8 bits", pair(x), right.double(), ROUNDING)
+        exact = RowParallelLinear(world, 512 * world.size, 1024)
+        half = torch.randn(256, 512, device=world.device, dtype=torch.bfloat16)
+        right = exact(half).double()
+        exact.quantize(exact=True)
+        expect_close("a layer with exact sums", exact(half), right, ROUNDING)
     try:
         up(x.requires_grad_())
     except ArgumentError:
