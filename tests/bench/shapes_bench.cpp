@@ -147,7 +147,7 @@ class Comparison {
         kernels::fill_normal(world_.stream(), memory.get(), operand_of(elements_), count, seed));
     return memory;
   }
-  /// Of the rows of an operand: all 1.
+  /// Scales for the rows of an operand, all 1.
   [[nodiscard]] DeviceMemory scales(std::int64_t rows) const {
     const auto count = static_cast<std::size_t>(scale_count(elements_, rows));
     DeviceMemory memory = device_memory(std::max<std::size_t>(count, 1) * sizeof(float));
