@@ -45,6 +45,7 @@ constexpr std::array<GpuLimits, 6> kLimits{{
      .largest_store_area = 192 * 240,
      // 192x160 and 256x160 compile without spills; 192x176 and 176x256 do not.
      .largest_scaled_across = 160,
+     // 128x192 and 256x128 compile without spills; 128x208 and 256x144 do not.
      .most_exact_of_two = 192,
      // 192x128 compiles without spills; 192x144 does not.
      .most_exact_of_three = 128,

@@ -42,7 +42,8 @@ std::vector<Shape> uneven_shapes() {
   return all;
 }
 
-/// Products of Llama-3-70B and 405B that one of 8 ranks computes, and one that no tile divides.
+/// Products as one of 8 ranks computes them, most of them those of Llama-3-70B and 405B, and one
+/// that no tile divides.
 std::vector<Shape> layer_shapes() {
   std::vector<Shape> all;
   for (const int m : {1024, 4096, 16384}) {

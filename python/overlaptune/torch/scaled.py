@@ -114,7 +114,7 @@ def problem_of_scaled(
     world: World, op: Op, weight: Scaled, rows: int, dtype: torch.dtype, exact: bool
 ) -> Problem:
     n, k = weight.values.shape
-    wanted = (kind_of(weight.scales, n), dtype, exact)
+    wanted = (kind_of(weight.scales, n), dtype, bool(exact))
     if wanted not in _DTYPES:
         raise ArgumentError(f"dtype: {dtype}; expected torch.bfloat16 or torch.float16")
     return Problem(op, rows, n, k, world.size, _DTYPES[wanted])
