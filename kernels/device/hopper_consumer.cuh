@@ -166,33 +166,43 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
     }
     scales.before_products(launch, item, consumer, stages.full + 8 * stage, phase);
     float sums[K::kParts][K::kAccumulators];
-    int last = -1;
-    for (int step = begin; step < end; ++step) {
+    barrier_wait(stages.full + 8 * stage, phase);
+    scales.under_products(launch, item, consumer);
+    const auto next_step = [&] {
       barrier_wait(stages.full + 8 * stage, phase);
-      if (step == begin) scales.under_products(launch, item, consumer);
       const u32 from = stages.memory + stage * K::kStageBytes;
       const StepOperands operands{from + (K::kSwapAb ? K::kABytes : 0) + first_row * K::kRowBytes,
                                   descriptor(from + (K::kSwapAb ? 0 : K::kABytes))};
-      if constexpr (K::kExact) {
-        add_step<K>(sums, operands, step == begin);
-        release(stage);
-      } else {
-        multiply_step<K>(sums, operands, step == begin);
-        // The stage before has been read once this step's group of wgmma is the only one under way.
-        wait_for_wgmma<1>();
-        if (last >= 0) release(last);
-        last = stage;
-      }
       if (++stage == K::kStages) {
         stage = 0;
         phase ^= 1;
       }
-    }
-    if (K::kPingPong && thread == 0) barrier_arrive(turns + 8 * (consumer ^ 1));
-    wait_for_wgmma<0>();
+      return operands;
+    };
+    int read = stage;  // the first stage that is not released
+    const auto release_next = [&] {
+      release(read);
+      read = read + 1 == K::kStages ? 0 : read + 1;
+    };
+    const auto pass_on_turn = [&] {
+      if (K::kPingPong && thread == 0) barrier_arrive(turns + 8 * (consumer ^ 1));
+    };
+    if constexpr (K::kExact) {
+      ExactProducts<K>::multiply(sums, end - begin, next_step, release_next);
+      pass_on_turn();
+    } else {
+      for (int step = begin; step < end; ++step) {
+        multiply_step<K>(sums, next_step(), step == begin);
+        // The stage before has been read once this step's group of wgmma is the only one under way.
+        wait_for_wgmma<1>();
+        if (step > begin) release_next();
+      }
+      pass_on_turn();
+      wait_for_wgmma<0>();
 #pragma unroll
-    for (int part = 0; part < K::kParts; ++part) complete<K>(sums[part]);
-    if constexpr (!K::kExact) release(last);
+      for (int part = 0; part < K::kParts; ++part) complete<K>(sums[part]);
+      release_next();
+    }
     if (item.what == kTwin) continue;
     if (splits_k<K>(order)) exchange_halves<K>(sums, consumer, stages.memory);
     added_up = true;
