@@ -138,9 +138,8 @@ bool Ranks::abandon_from_aside() {
   return static_cast<bool>(lock);
 }
 
-std::string held_captures(Ranks& ranks) {
-  const auto here = static_cast<std::uint64_t>(ranks.graphs.alive());
-  return captures_in_words(told(ranks.world, here));
+std::string held_captures(Ranks& ranks, int here) {
+  return captures_in_words(told(ranks.world, static_cast<std::uint64_t>(here)));
 }
 
 std::string captures_in_words(std::span<const std::uint64_t> by_rank) {

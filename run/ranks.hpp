@@ -49,6 +49,11 @@ struct Ranks {
   void abandon(std::chrono::milliseconds limit = World::kEnd) noexcept {
     world.abandon(graphs.known() > 0, limit);
   }
+  /// Whether graphs that may still be replayed hold the parts of a world that has ended: its memory
+  /// and its plans stay then, until the process ends.
+  [[nodiscard]] bool is_held_after_its_end() const {
+    return world.failure().has_value() && graphs.known() > 0;
+  }
   /// Ends the communicators from a thread that is no call; false where a call goes on.
   bool abandon_from_aside();
 
@@ -66,9 +71,9 @@ struct Ranks {
 /// Collective: the value `mine` of every rank, in the order of the ranks.
 [[nodiscard]] std::vector<std::uint64_t> told(World& world, std::uint64_t mine);
 
-/// Collective: the captures of plans that CUDA graphs of any rank hold, in words: "2 captures on
-/// rank 0, 1 on rank 3". Empty: none.
-[[nodiscard]] std::string held_captures(Ranks& ranks);
+/// Collective: the captures of plans that CUDA graphs of any rank hold, `here` of them on this one,
+/// in words: "2 captures on rank 0, 1 on rank 3". Empty: none.
+[[nodiscard]] std::string held_captures(Ranks& ranks, int here);
 [[nodiscard]] std::string captures_in_words(std::span<const std::uint64_t> by_rank);
 
 /// The first difference of the options of two ranks, by the names of the C interface; empty: none.

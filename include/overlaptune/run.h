@@ -200,7 +200,8 @@ OVT_API ovt_status ovt_plan_run_scaled(ovt_plan* plan, const void* a, const floa
                                        cudaStream_t stream);
 
 /* Destroys a plan. It must not be running any more, and graphs that it was captured into must be
- * destroyed first. NULL is allowed. */
+ * destroyed first; where its world has ended while graphs hold plans of it, the plan stays until the
+ * process ends. NULL is allowed. */
 OVT_API void ovt_plan_destroy(ovt_plan* plan);
 
 /* Families. A plan is made for one number of rows (m of its problem), by all ranks together. A

@@ -255,6 +255,7 @@ ovt_status ovt_plan_run_scaled(ovt_plan* plan, const void* a, const float* a_sca
 void ovt_plan_destroy(ovt_plan* plan) {
   if (plan == nullptr) return;
   (void)guarded([&] {
+    if (plan->ranks->is_held_after_its_end()) return;
     const OnDevice current(plan->ranks->device);
     delete plan;
   });

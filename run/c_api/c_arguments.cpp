@@ -133,7 +133,7 @@ void agree(World& world, std::string_view asked, const char* what) {
 }
 
 void refuse_to_grow(Ranks& ranks, std::size_t bytes) {
-  const std::string held = held_captures(ranks);
+  const std::string held = held_captures(ranks, ranks.graphs.still_alive());
   if (held.empty()) return;
   refuse(
       fmt::format("bytes = {}: {} are there, and CUDA graphs that plans were captured into hold "
@@ -143,7 +143,7 @@ void refuse_to_grow(Ranks& ranks, std::size_t bytes) {
 }
 
 void refuse_to_destroy(Ranks& ranks) {
-  const std::string held = held_captures(ranks);
+  const std::string held = held_captures(ranks, ranks.graphs.alive());
   if (held.empty()) return;
   refuse(
       fmt::format("CUDA graphs hold plans of this world ({}): destroy these graphs on every rank, "

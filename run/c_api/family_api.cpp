@@ -143,6 +143,7 @@ ovt_status ovt_family_buffers(ovt_family* family, std::int64_t rows, ovt_buffers
 void ovt_family_destroy(ovt_family* family) {
   if (family == nullptr) return;
   (void)guarded([&] {
+    if (family->ranks->is_held_after_its_end()) return;
     const OnDevice current(family->ranks->device);
     delete family;
   });

@@ -1,6 +1,5 @@
 #include "run/streams/captured_graphs.hpp"
 
-#include <chrono>
 #include <thread>
 
 #include "run/check.hpp"
@@ -36,10 +35,9 @@ bool CapturedGraphs::note(cudaStream_t stream) {
   return true;
 }
 
-int CapturedGraphs::alive() const {
+int CapturedGraphs::lasting(std::chrono::milliseconds patience) const {
   constexpr std::chrono::milliseconds kPause{1};
-  constexpr std::chrono::seconds kPatience{2};
-  const auto end = std::chrono::steady_clock::now() + kPatience;
+  const auto end = std::chrono::steady_clock::now() + patience;
   while (*count_ > 0 && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(kPause);
   }
