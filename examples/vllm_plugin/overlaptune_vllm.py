@@ -10,8 +10,9 @@ At its end each worker logs what ran: `World.summary()`. Layers that are quantiz
 divided are left alone.
 
 NOT RUN in vLLM. It was written against the sources of vLLM at commit 0036d38de46c (2026): tests/python/test_vllm_plugin.py holds
-it against the signatures of the classes that it uses. Each new number of tokens makes a plan, which all ranks do together and
-which takes up to a second: warm the lengths up that you serve, or set a high threshold.
+it against the signatures of the classes that it uses. The first two numbers of tokens make a plan each, which all ranks do together
+and which takes up to a second; the third one makes a family of plans for up to 8192 tokens, which takes some seconds. More tokens
+than that make another one. So warm up with three lengths, the longest that you serve among them.
 """
 
 from __future__ import annotations

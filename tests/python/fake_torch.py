@@ -11,6 +11,8 @@ RANKS = 4
 
 
 class Tensor:
+    requires_grad = False
+
     def __init__(self, shape, dtype="bf16", device="cuda:0", address=4096, contiguous=True):
         self.shape, self.dtype, self.device = tuple(shape), dtype, device
         self.address, self.is_whole = address, contiguous
@@ -138,6 +140,7 @@ class Library:
         pass
 
     def impl(self, name, device, run, *, lib):
+        run.default = run  # the one overload
         setattr(self.operators, name.split("::")[1], run)
 
     def register_fake(self, name, shape, *, lib):
@@ -145,6 +148,14 @@ class Library:
 
     def register_autograd(self, name, backward, *, setup_context=None, lib):
         pass
+
+
+def graph_modules() -> dict[str, Any]:
+    """torch.fx, as far as operators say there that a compiler must keep them: `kept` lists them."""
+    node: Any = types.ModuleType("torch.fx.node")
+    node.kept = []
+    node.has_side_effect = node.kept.append
+    return {"torch.fx": types.ModuleType("torch.fx"), "torch.fx.node": node}
 
 
 def install() -> Any:
@@ -170,6 +181,7 @@ def install() -> Any:
     torch.Tag = types.SimpleNamespace(pt2_compliant_tag=None)
     torch.ops = types.SimpleNamespace(overlaptune=types.SimpleNamespace())
     torch.library = Library(torch.ops.overlaptune)
+    torch.is_grad_enabled = lambda: True
     torch.zeros = lambda count, device: Tensor((count,), "fp32", device)
     torch.cuda = Cuda()
     torch.autograd = types.SimpleNamespace(Function=Function)
@@ -192,5 +204,6 @@ def install() -> Any:
     distributed.distributed_c10d._get_default_store = lambda: store
     torch.distributed = distributed
     sys.modules.update({"torch": torch, "torch.distributed": distributed,
-                        "torch.distributed.distributed_c10d": distributed.distributed_c10d})
+                        "torch.distributed.distributed_c10d": distributed.distributed_c10d,
+                        **graph_modules()})
     return torch

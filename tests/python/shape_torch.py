@@ -122,5 +122,6 @@ def install(attention: Any) -> Any:
     distributed._symmetric_memory = types.ModuleType("torch.distributed._symmetric_memory")
     torch.distributed = distributed
     sys.modules.update({"torch": torch, "torch.distributed": distributed,
-                        "torch.distributed._symmetric_memory": distributed._symmetric_memory})
+                        "torch.distributed._symmetric_memory": distributed._symmetric_memory,
+                        **fake_torch.graph_modules()})
     return torch

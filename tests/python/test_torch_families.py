@@ -157,6 +157,40 @@ class Families(WithPlans):
         self.assertRegex(str(said[0].message), "n=128 k=16 on 4 ranks has no family of plans, because too little is free")
         self.assertEqual([kind for kind in self.kinds() if kind in ("plan", "run")], 4 * ["plan", "run"])
 
+    def test_prepare_tries_again(self):
+        layer = self.layer()
+        self.used._world.no_family = ot.OutOfMemoryError("too little is free")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.run_rows(layer, 8, 16, 24)
+        self.used._world.no_family = None
+        self.run_rows(layer, 32)
+        self.assertEqual(self.kinds()[-2:], ["plan", "run"])  # a forward pass does not
+        layer.prepare([40])
+        self.run_rows(layer, 48)
+        self.assertEqual(self.kinds()[-2:], [("family", SEQUENTIAL, 8192), ("run family", 48)])
+
+    def test_ranks_that_do_not_divide_the_most_rows_get_one_too(self):
+        world = layers.World(most_rows=1000)
+        layer = layers.RowParallelLinear(world, 64, 128)  # a reduce-scatter: rows are multiples of the ranks
+        for count in (8, 16, 24):
+            layer(fake_torch.Tensor((count, 16)))
+        most = next(call[2] for call in world._world.calls if call[0] == "family")
+        self.assertEqual((most % RANKS, most >= 1000), (0, True))
+
+    def test_plans_whose_memory_is_lost_are_made_anew(self):
+        layer = self.layer(families=False)
+        self.run_rows(layer, 8)
+        self.used._world.most = 4  # less than there was
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.run_rows(layer, 16, 8)
+        self.assertEqual(self.kinds(), ["plan", "run"])  # PyTorch's own, twice
+        self.used._world.most = None
+        layer.prepare([8])
+        self.run_rows(layer, 8)
+        self.assertEqual(self.kinds()[2:], ["plan", "run"])
+
     def test_rows_that_it_cannot_run_have_a_plan(self):
         layer = self.layer()
         self.used._world.unserved = [32]

@@ -1,6 +1,7 @@
 """Products of 8-bit operands for PyTorch, on a stand-in for PyTorch and for the library of plans: which plans they ask for,
 with which operands, and what they refuse."""
 
+import sys
 import unittest
 
 import fake_torch
@@ -12,6 +13,7 @@ from fake_plans import WithPlans  # noqa: E402
 import overlaptune as ot  # noqa: E402
 import overlaptune.torch as layers  # noqa: E402
 from overlaptune import Op  # noqa: E402
+from overlaptune.torch.scaled import check_scale  # noqa: E402
 
 
 def scaled(shape, scales, dtype="e4m3", of_scales="fp32"):
@@ -57,6 +59,29 @@ class ScaledProducts(WithPlans):
             layers.scaled_gemm_all_reduce(scaled((8, 64), 8), scaled((32, 64), 31), self.world)
         with self.assertRaisesRegex(ot.ArgumentError, "dtype: fp32; expected torch.bfloat16 or torch.float16"):
             layers.scaled_gemm_all_reduce(scaled((8, 64), 8), weight, self.world, "fp32")
+
+    def test_what_needs_a_gradient_is_refused(self):
+        x = scaled((8, 64), 8)
+        x.values.requires_grad = True
+        with self.assertRaisesRegex(ot.ArgumentError, "x: needs a gradient; .* under no_grad"):
+            layers.scaled_gemm_all_reduce(x, scaled((32, 64), 32), self.world)
+
+    def test_sizes_that_8_bit_products_do_not_have_are_refused(self):
+        for n, k in ((24, 64), (32, 72)):
+            with self.assertRaisesRegex(ot.ArgumentError, f"weight: {n} x {k}; expected multiples of 16"):
+                layers.scaled_gemm_all_reduce(scaled((8, k), 8), scaled((n, k), n), self.world)
+
+    def test_scales_that_nothing_can_be_divided_by_are_refused(self):
+        for scale in (0.0, -1.0, float("nan"), float("inf")):
+            with self.assertRaisesRegex(ot.ArgumentError, "s = .*: expected a number above 0, and finite"):
+                check_scale("s", scale)
+
+    def test_a_compiler_keeps_operators_whose_results_nobody_uses(self):
+        kept = sys.modules["torch.fx.node"].kept
+        for op in Op:
+            if hasattr(torch.ops.overlaptune, str(op)):
+                self.assertIn(getattr(torch.ops.overlaptune, str(op)), kept)
+                self.assertIn(getattr(torch.ops.overlaptune, f"scaled_{op}"), kept)
 
 
 if __name__ == "__main__":

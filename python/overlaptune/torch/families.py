@@ -15,6 +15,8 @@ from ..values import Answer, Dtype, Op, Problem, Source
 from .exchange import Exchange
 from .fallbacks import UNMADE
 
+#: Scales of gathered rows travel so many at a time (run.h): each rank brings a multiple, with zeros where it has fewer rows.
+SCALES_TOGETHER = 4
 #: Numbers of rows of a weight that get plans of their own. The next one makes the family: a program
 #: with few of them, as one that trains, needs none.
 PLANS_BEFORE = 2
@@ -89,6 +91,11 @@ class Families:
         self._unserved: set[Problem] = set()
         self._all: list[run.Family] = []
 
+    def try_again(self, problem: Problem) -> None:
+        """Forgets that the weight of a problem, or its rows, were refused. All ranks do so alike."""
+        self._without.discard(weight_of(problem))
+        self._unserved.discard(problem)
+
     def plan(self, problem: Problem) -> Optional[FamilyPlan]:
         """The plan by the family that the weight has; None where it has none for these rows. Not
         collective."""
@@ -114,6 +121,7 @@ class Families:
         most_rows = self._most_rows
         while most_rows < problem.m:
             most_rows *= 2
+        most_rows += -most_rows % (SCALES_TOGETHER * problem.ranks)  # as every op and dtype divides them
         recipe = self._agreed(weight, most_rows)
         if recipe is None:
             self._without.add(weight)

@@ -9,10 +9,12 @@ import torch
 
 from ..errors import ArgumentError
 from ..values import Op, Problem
+from .families import SCALES_TOGETHER
 from .functions import all_gather_gemm, gemm_all_reduce, gemm_reduce_scatter, replicated_gemm
 from .products import DTYPES, largest_part, problem_of
 from .scaled import (
-    SCALES_TOGETHER, Scaled, problem_of_scaled, quantized, scaled_all_gather_gemm, scaled_gemm_all_reduce, scaled_gemm_reduce_scatter
+    Scaled, check_scale, check_weight, problem_of_scaled, quantized, scaled_all_gather_gemm, scaled_gemm_all_reduce,
+    scaled_gemm_reduce_scatter
 )
 from .world import World
 
@@ -22,6 +24,10 @@ _SCALED: dict[Optional[Op], Any] = {
     Op.GEMM_REDUCE_SCATTER: scaled_gemm_reduce_scatter,
     Op.ALL_GATHER_GEMM: scaled_all_gather_gemm,
 }
+
+
+#: The compute capability of the first GPUs whose tensor cores multiply e4m3 (Ada).
+_FIRST_WITH_8_BITS = (8, 9)
 
 
 def _divided(features: int, name: str, world: World) -> int:
@@ -81,7 +87,8 @@ class _ParallelLinear(torch.nn.Module):
         """Makes the plans for inputs of these numbers of rows (tokens, on all ranks together; rows that
         are divided are rounded up to a multiple of the ranks: give those of an input with more leading
         dimensions as its first one rounded up has them), so that no later call has to, and no CUDA graph is captured without them. The largest comes
-        first, so that the world's memory grows once. Problems without a plan are tried again.
+        first, so that the world's memory grows once. Problems without a plan are tried again. Numbers below the world's
+        threshold need none.
         Raises what World.plan does. Collective. Where inputs will be cast by torch.autocast, call
         it under autocast."""
         if self.op is None or self.world.size == 1:
@@ -89,7 +96,8 @@ class _ParallelLinear(torch.nn.Module):
         unit = 1 if self.op == Op.GEMM_ALL_REDUCE else self.world.size
         if self._result is not None and self.op == Op.ALL_GATHER_GEMM and self.weight_scales.numel() > 1:
             unit *= SCALES_TOGETHER
-        for count in sorted({largest_part(count, unit) * unit for count in rows} - {0}, reverse=True):
+        counts = {largest_part(count, unit) * unit for count in rows if count >= max(1, self.world.threshold)}
+        for count in sorted(counts, reverse=True):
             self.world.plan(self._problem(self.op, count))
 
     def quantize(
@@ -112,20 +120,63 @@ class _ParallelLinear(torch.nn.Module):
                 "quantize: inputs of all ranks share a scale, which no rank finds alone; expected an input_scale, or "
                 "scales='rows'"
             )
-        if scales == "rows" and input_scale is not None:
-            raise ArgumentError("quantize: input_scale: expected scales='tensor'")
+        if input_scale is not None:
+            if scales == "rows":
+                raise ArgumentError("quantize: input_scale: expected scales='tensor'")
+            check_scale("quantize: input_scale", input_scale)
+        if self.weight.dtype not in DTYPES:
+            raise ArgumentError(
+                f"quantize: the weight is {self.weight.dtype}; expected torch.bfloat16 or torch.float16, the type of results"
+            )
+        capability = torch.cuda.get_device_capability(self.world.device)
+        if capability < _FIRST_WITH_8_BITS:
+            raise ArgumentError(
+                f"quantize: a GPU of compute capability {capability[0]}.{capability[1]}; expected at least "
+                f"{_FIRST_WITH_8_BITS[0]}.{_FIRST_WITH_8_BITS[1]}, which has 8-bit products"
+            )
         weight = quantized(self.weight.detach(), scales)
+        check_weight(weight)
         self._result, self._input_scale = self.weight.dtype, input_scale
         self._exact = exact
         self.weight = torch.nn.Parameter(weight.values, requires_grad=False)
         self.register_buffer("weight_scales", weight.scales)
+        if self.bias is not None:
+            self.bias.requires_grad_(False)  # ranks add it to different rows: their gradients would differ
+
+    def requantize(self, weight: torch.Tensor) -> None:
+        """Gives a layer of 8 bits the numbers of another weight, of 16 or 32 bits and this rank's, [n, k]. They take the
+        place of the old ones, also in CUDA graphs."""
+        if self._result is None:
+            raise ArgumentError("requantize: the weight has 16 bits; expected a layer after `quantize`")
+        if weight.shape != self.weight.shape or weight.dtype == torch.float8_e4m3fn:
+            raise ArgumentError(
+                f"requantize: {weight.dtype} of shape {tuple(weight.shape)}; expected 16 or 32 bits, {tuple(self.weight.shape)}"
+            )
+        new = quantized(weight.detach(), self._scales())
+        self.weight.data.copy_(new.values)
+        self.weight_scales.copy_(new.scales)
+
+    def _scales(self) -> str:
+        return "rows" if self.weight_scales.numel() > 1 else "tensor"
+
+    def _load_from_state_dict(
+        self, state_dict: Any, prefix: str, metadata: Any, strict: bool, missing: Any, unexpected: Any, errors: Any
+    ) -> None:
+        """Refuses a weight of 16 bits for one of 8, and the reverse: PyTorch would cast the numbers without their scales."""
+        given = state_dict.get(prefix + "weight")
+        if given is not None and (given.dtype == torch.float8_e4m3fn) != (self._result is not None):
+            errors.append(
+                f"{prefix}weight: {given.dtype}, where the layer has {self.weight.dtype}; load weights of 16 bits before "
+                "`quantize` (or give them to `requantize`), and weights of 8 bits after it"
+            )
+            return
+        super()._load_from_state_dict(state_dict, prefix, metadata, strict, missing, unexpected, errors)
 
     def _scaled(self, x: torch.Tensor) -> torch.Tensor:
         """The product of 8-bit operands."""
         if torch.is_grad_enabled() and x.requires_grad:
             raise ArgumentError("x: needs a gradient; products of 8-bit operands have none: call them under no_grad")
-        scales = "rows" if self.weight_scales.numel() > 1 else "tensor"
-        operand = quantized(x, scales, self._input_scale)
+        operand = quantized(x, self._scales(), self._input_scale)
         weight = Scaled(self.weight, self.weight_scales)
         y = _SCALED[self.op](operand, weight, self.world, self._result, self._exact)
         return y if self.bias is None else y + self.bias
@@ -186,6 +237,8 @@ class RowParallelLinear(_ParallelLinear):
 
     def forward(self, x: torch.Tensor, uneven: bool = False) -> torch.Tensor:
         if self._result is not None:
+            if uneven and x.shape[0] % self.world.size != 0:
+                raise ArgumentError("uneven: products of 8-bit operands take parts of equal size; expected False")
             return self._scaled(x)
         if self.op == Op.GEMM_REDUCE_SCATTER:
             return gemm_reduce_scatter(x, self.weight, self.world, self.bias, uneven)

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any, Optional
 
 import torch
+from torch.fx.node import has_side_effect
 
 from ..values import Op
 from .gradients import once, refuse, weight_gradient
@@ -28,12 +29,14 @@ library = torch.library.Library(LIBRARY, "FRAGMENT")
 
 
 def _define(name: str, arguments: str, run: Callable[..., Any], shape: Callable[..., Any]) -> str:
-    """An operator for tensors of a GPU: `run` computes it, `shape` is an empty tensor like its result."""
+    """An operator for tensors of a GPU: `run` computes it, `shape` is an empty tensor like its result. torch.compile keeps
+    it where its result is not used, because other ranks wait for this one."""
     operator = f"{LIBRARY}::{name}"
     schema = f"({arguments}, int world) -> Tensor"
     torch.library.define(operator, schema, lib=library, tags=(torch.Tag.pt2_compliant_tag,))
     torch.library.impl(operator, "cuda", run, lib=library)
     torch.library.register_fake(operator, shape, lib=library)
+    has_side_effect(getattr(getattr(torch.ops, LIBRARY), name).default)
     return operator
 
 

@@ -68,6 +68,7 @@ class Planner:
         if plan is not None:
             return plan
         self._refuse_capture(problem)
+        self._families.try_again(problem)
         made = self._first(problem)
         if isinstance(made, Error):
             raise made
@@ -137,9 +138,19 @@ class Planner:
         try:
             self._world.reserve(max(shared_bytes, self._reserved))
         except OutOfMemoryError:  # on every rank; the plans that are there go on
-            self._world.reserve(self._reserved)
+            self._restore()
             raise
         self._reserved = max(shared_bytes, self._reserved)
+
+    def _restore(self) -> None:
+        """Reserves what was there before. Where not even that can be had, the plans that need it are forgotten, and layers
+        make them anew."""
+        try:
+            self._world.reserve(self._reserved)
+        except OutOfMemoryError:
+            self._reserved = 0
+            self.others += [plan for plan in self.plans.values() if isinstance(plan, run.Plan)]
+            self.plans.clear()
 
     def close(self) -> None:
         """Ends the world, and then its plans. Raises ArgumentError as long as CUDA graphs hold

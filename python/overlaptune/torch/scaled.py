@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -10,14 +11,15 @@ import torch.distributed as dist
 
 from ..errors import ArgumentError
 from ..values import Dtype, Op, Problem
+from .families import SCALES_TOGETHER
 from .products import ALIGNMENT, first_of_result, gathered, rows_of, scattered_sum
 from .registry import world_of
 from .world import World
 
 #: The largest number of torch.float8_e4m3fn.
 LARGEST = 448.0
-#: Scales of gathered rows travel so many at a time: each rank brings a multiple.
-SCALES_TOGETHER = 4
+#: Numbers of columns of 8-bit operands, and of results, are multiples of it (cuBLASLt, "cublasLtMatmul": FP8 kernels).
+COLUMNS_TOGETHER = 16
 
 #: By scales, type of the result, and whether sums are exact.
 _DTYPES = {
@@ -52,15 +54,17 @@ def quantized(x: torch.Tensor, scales: str = "rows", scale: Optional[float] = No
     scale   a scale that is known before (static), for "tensor"; numbers are divided by it
 
     "tensor" looks at this rank's x only: where ranks share a scale (scaled_all_gather_gemm), give them a known one.
-    A row of zeros has the scale 1. These are operations of PyTorch: under torch.compile one or two kernels."""
+    A row of zeros has the scale 1. These are operations of PyTorch: under torch.compile one or two kernels. The products
+    refuse what needs a gradient: quantise a parameter under torch.no_grad."""
     wide = x.float()
     if scale is not None:
         if scales != "tensor":
             raise ArgumentError("scale: a known scale is one for the whole tensor; expected scales='tensor'")
+        check_scale("scale", scale)
         factors = torch.full((1,), scale, dtype=torch.float32, device=x.device)
         return Scaled(_in_8_bits(wide / factors), factors)
     if scales == "tensor":
-        largest = wide.abs().amax().reshape(1)
+        largest = wide.abs().amax().reshape(1) if x.numel() > 0 else wide.new_zeros(1)
     elif scales == "rows":
         largest = wide.abs().amax(-1)
     else:
@@ -68,6 +72,12 @@ def quantized(x: torch.Tensor, scales: str = "rows", scale: Optional[float] = No
     factors = torch.where(largest > 0, largest / LARGEST, torch.ones_like(largest))
     divided = wide / (factors if scales == "tensor" else factors.unsqueeze(-1))
     return Scaled(_in_8_bits(divided), factors.flatten())
+
+
+def check_scale(name: str, scale: float) -> None:
+    """Raises ArgumentError for a number that nothing can be divided by."""
+    if not 0 < scale < math.inf:
+        raise ArgumentError(f"{name} = {scale}: expected a number above 0, and finite")
 
 
 def _in_8_bits(x: torch.Tensor) -> torch.Tensor:
@@ -98,8 +108,8 @@ def scaled_gemm_reduce_scatter(
 def scaled_all_gather_gemm(
     x: Scaled, weight: Scaled, world: World, dtype: torch.dtype = torch.bfloat16, exact: bool = False
 ) -> torch.Tensor:
-    """The x of all ranks, one after the other, times this rank's weight.T. Each rank's rows have its own scales, a multiple
-    of 4 rows; one scale for the whole x is the same on all ranks."""
+    """The x of all ranks, one after the other, times this rank's weight.T. Each rank's rows have their own scales (rows that
+    are no multiple of 4 cost a copy of x and of the result); one scale for the whole x is the same on all ranks."""
     return _product(Op.ALL_GATHER_GEMM, x, weight, world, dtype, exact)
 
 
@@ -123,6 +133,7 @@ def problem_of_scaled(
 def _product(
     op: Op, x: Scaled, weight: Scaled, world: World, dtype: torch.dtype, exact: bool
 ) -> torch.Tensor:
+    check_weight(weight)
     _check(x, weight, world)
     if world.size == 1:
         return _multiplied(x, weight, dtype, exact)
@@ -131,8 +142,18 @@ def _product(
     return y
 
 
+def check_weight(weight: Scaled) -> None:
+    n, k = weight.values.shape
+    if n % COLUMNS_TOGETHER != 0 or k % COLUMNS_TOGETHER != 0:
+        raise ArgumentError(f"weight: {n} x {k}; expected multiples of {COLUMNS_TOGETHER}, as 8-bit products need")
+
+
 def _check(x: Scaled, weight: Scaled, world: World) -> None:
     for name, each in (("x", x), ("weight", weight)):
+        if torch.is_grad_enabled() and (each.values.requires_grad or each.scales.requires_grad):
+            raise ArgumentError(
+                f"{name}: needs a gradient; products of 8-bit operands have none: quantise and call them under no_grad"
+            )
         if each.values.dtype != torch.float8_e4m3fn or each.scales.dtype != torch.float32:
             raise ArgumentError(
                 f"{name}: {each.values.dtype} with scales in {each.scales.dtype}; expected torch.float8_e4m3fn and "
@@ -156,12 +177,12 @@ def _check(x: Scaled, weight: Scaled, world: World) -> None:
 
 def _multiplied(x: Scaled, weight: Scaled, dtype: torch.dtype, exact: bool) -> torch.Tensor:
     """By PyTorch, without a collective. With scales of rows it has results in bf16 only."""
-    k = x.values.shape[-1]
+    values = x.values.reshape(-1, x.values.shape[-1]).contiguous()
     of_x, of_weight = x.scales, weight.scales
     if of_weight.numel() > 1:
         of_x, of_weight = of_x.reshape(-1, 1), of_weight.reshape(1, -1)
     y: torch.Tensor = torch._scaled_mm(
-        x.values.reshape(-1, k), weight.values.t(), scale_a=of_x, scale_b=of_weight,
+        values, weight.values.t(), scale_a=of_x, scale_b=of_weight,
         out_dtype=dtype if of_weight.numel() == 1 else torch.bfloat16, use_fast_accum=not exact,
     )
     return y.to(dtype).reshape(*x.values.shape[:-1], weight.values.shape[0])
@@ -172,7 +193,7 @@ def _by_pytorch(
 ) -> torch.Tensor:
     if op == Op.ALL_GATHER_GEMM:
         whole = gathered(x.values.view(torch.uint8), world).view(torch.float8_e4m3fn)
-        x = Scaled(whole, x.scales if x.scales.numel() == 1 else gathered(x.scales, world))
+        x = Scaled(whole, x.scales if weight.scales.numel() == 1 else gathered(x.scales, world))
     y = _multiplied(x, weight, dtype, exact)
     if op == Op.GEMM_REDUCE_SCATTER:
         return scattered_sum(y, world)
@@ -197,12 +218,31 @@ def _run(
     if rows < world.threshold:
         world.runs_below_threshold += 1
         return _by_pytorch(op, x, weight, world, dtype, exact)
+    if op == Op.ALL_GATHER_GEMM and weight.scales.numel() > 1 and rows // world.size % SCALES_TOGETHER != 0:
+        return _with_whole_groups(x, weight, world, dtype, exact).reshape(shape)
     plan = world.plan_or_none(problem_of_scaled(world, op, weight, rows, dtype, exact))
     if plan is None:
         return _by_pytorch(op, x, weight, world, dtype, exact)
     of_x, of_weight = (Scaled(_aligned(each.values), _aligned(each.scales)) for each in (x, weight))
     world.enqueue_scaled(plan, of_x.values, of_x.scales, of_weight.values, of_weight.scales, y)
     return y
+
+
+def _with_whole_groups(
+    x: Scaled, weight: Scaled, world: World, dtype: torch.dtype, exact: bool
+) -> torch.Tensor:
+    """The product of gathered rows, as rows. Those of each rank travel with zeros behind them."""
+    k = x.values.shape[-1]
+    rows = x.values.numel() // k
+    missing = -rows % SCALES_TOGETHER
+    values = x.values.reshape(rows, k).view(torch.uint8)  # torch.cat and padding know no 8-bit numbers everywhere
+    padded = Scaled(
+        torch.nn.functional.pad(values, (0, 0, 0, missing)).view(torch.float8_e4m3fn),
+        torch.nn.functional.pad(x.scales, (0, missing), value=1.0),
+    )
+    y = _run(Op.ALL_GATHER_GEMM, padded, weight, world, dtype, exact)
+    n = y.shape[-1]
+    return y.reshape(world.size, rows + missing, n)[:, :rows].reshape(-1, n)
 
 
 def define(op: Op, define_operator: Any) -> None:

@@ -4,7 +4,8 @@
         tests/gpu/torch_layers/check_layers.py [CASE ...]
 
 The variables OVERLAPTUNE_LIBRARY and OVERLAPTUNE_RUN_LIBRARY name the libraries. It runs the named cases, or all, and
-prints a line for each: `ok`, or `FAILED` with the rank and the reason. A case that takes longer than LIMIT_S ends the
+prints a line for each: `ok`, or `FAILED` with the rank and the reason. With OVERLAPTUNE_RANKS_PER_GPU=2 two ranks share
+each GPU, which proves the results. A case that takes longer than LIMIT_S ends the
 process with the places where it waits. The exit status is 0 if all are ok."""
 
 from __future__ import annotations
@@ -48,7 +49,10 @@ def failure(case: Case, world: World) -> str:
 
 def main() -> None:
     os.environ.setdefault("NCCL_NVLS_ENABLE", "0")  # no NVLink multicast; before NCCL starts
-    device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+    local, sharing = int(os.environ["LOCAL_RANK"]), int(os.environ.get("OVERLAPTUNE_RANKS_PER_GPU", "1"))
+    if sharing > 1:  # NCCL lets ranks share a GPU if it takes them for different hosts
+        os.environ.update({"NCCL_HOSTID": f"rank-{local}", "NCCL_SOCKET_IFNAME": "lo", "NCCL_NET": "Socket"})
+    device = torch.device("cuda", local // sharing)
     torch.cuda.set_device(device)
     dist.init_process_group("nccl", device_id=device)
     rank = dist.get_rank()

@@ -71,6 +71,27 @@ def counted_graphs(rows_of_calls: Callable[[], None]) -> int:
 
 
 @case
+def a_result_that_one_rank_uses(world: World) -> None:
+    """The other ranks' compiled graphs keep the operator, for which this one waits."""
+    weight = torch.randn(WIDTH, WIDTH, device=world.device, dtype=torch.bfloat16)
+
+    def first_rank(x: torch.Tensor) -> torch.Tensor:
+        y = gemm_all_reduce(x, weight, world)
+        return y if world.rank == 0 else x * 2
+
+    x = torch.randn(256, WIDTH, device=world.device, dtype=torch.bfloat16)
+    right = summed(x.float() @ weight.float().t(), world.group)
+    gemm_all_reduce(x, weight, world)  # makes the plan
+    before = world.summary()
+    dynamo.reset()
+    y = torch.compile(first_rank, fullgraph=True)(x)
+    if world.rank == 0:
+        close_to("the result", y, right)
+    elif world.summary() == before:  # without this run
+        raise AssertionError("the operator was dropped on a rank that does not use its result")
+
+
+@case
 def compiled_layers(world: World) -> None:
     """Compiled whole, with gradients. The second number of rows makes rows a symbol; no other one compiles again."""
     for layer in layers(world):

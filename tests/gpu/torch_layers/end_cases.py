@@ -14,6 +14,7 @@ from references import check, input_of
 
 from overlaptune import ArgumentError, UnavailableError
 from overlaptune.torch import RowParallelLinear, World
+from overlaptune.torch.graphs import RowGraphs
 
 CASES: dict[str, Callable[[World], None]] = {}
 
@@ -58,11 +59,14 @@ def abort(world: World) -> None:
     own = World(world.group)
     layer = RowParallelLinear(own, IN * own.size, OUT)
     check(layer, input_of(layer, 512))
+    whole = RowParallelLinear(own, IN * own.size, OUT, sequence_parallel=False)
+    graphs = RowGraphs(whole, input_of(whole, 512), [512])
+    graphs(input_of(whole, 512))
     torch.cuda.synchronize()
     own.check()
     dist.barrier()
     own.abort()
-    calls: list[Callable[[], Any]] = [own.check, *(partial(layer, input_of(layer, rows)) for rows in (512, 768))]
+    calls: list[Callable[[], Any]] = [own.check, partial(graphs, input_of(whole, 512)), *(partial(layer, input_of(layer, rows)) for rows in (512, 768))]
     for call in calls:
         try:
             call()

@@ -97,4 +97,44 @@ def check_layers(world: World) -> None:
     raise AssertionError("an input that needs a gradient was taken")
 
 
-CASES = {"products_of_8_bits": check_products, "layers_of_8_bits": check_layers}
+def check_gathered_rows(world: World) -> None:
+    """Any number of rows on each rank, with scales that travel four at a time; columns of a transposed input."""
+    for rows in (1, 3, 6):
+        x, weight = quantized(drawn(rows, 512, world)), quantized(drawn(256, 512, world) * 0.02)
+        a = wide(x)
+        whole = torch.empty((rows * world.size, 512), dtype=a.dtype, device=a.device)
+        dist.all_gather_into_tensor(whole, a, group=world.group)
+        expect_close(f"{rows} gathered rows", scaled_all_gather_gemm(x, weight, world), whole @ wide(weight).t(), TOLERANCE)
+    transposed = quantized(drawn(512, 64, world).t())
+    y = scaled_gemm_all_reduce(transposed, weight, world)
+    right = wide(transposed) @ wide(weight).t()
+    dist.all_reduce(right, group=world.group)
+    expect_close("a transposed input", y, right, TOLERANCE)
+
+
+def check_new_weights(world: World) -> None:
+    """Weights that a layer of 8 bits gets later; those of 16 bits are refused by load_state_dict."""
+    layer = RowParallelLinear(world, 512 * world.size, 1024, sequence_parallel=False)
+    other = RowParallelLinear(world, 512 * world.size, 1024, sequence_parallel=False)
+    x = torch.randn(256, 512, device=world.device, dtype=torch.bfloat16)
+    dist.broadcast(x, 0, group=world.group)
+    layer.quantize()
+    with torch.no_grad():
+        right = other(x).double()
+        before = layer.weight.data_ptr()
+        layer.requantize(other.weight)
+        expect_close("a new weight", layer(x), right, ROUNDING)
+    if layer.weight.data_ptr() != before:
+        raise AssertionError("the new weight has another address, which graphs do not know")
+    kept = layer.weight.view(torch.uint8).clone()
+    try:
+        layer.load_state_dict(other.state_dict(), strict=False)
+    except RuntimeError as error:
+        if "requantize" not in str(error) or not torch.equal(kept, layer.weight.view(torch.uint8)):
+            raise AssertionError(f"refused with '{error}', or after the weight was changed") from error
+        return
+    raise AssertionError("a weight of 16 bits was taken without its scales")
+
+
+CASES = {"products_of_8_bits": check_products, "layers_of_8_bits": check_layers,
+         "gathered_rows_of_8_bits": check_gathered_rows, "new_weights_of_8_bits": check_new_weights}
