@@ -2,22 +2,27 @@
 this package, in place.
 
     parallelize_module(model, mesh["tp"], {
-        "layers.*.mlp.up": ColwiseOverlap(world), "layers.*.mlp.down": RowwiseOverlap(world)})"""
+        "layers.*.mlp.up": ColwiseOverlap(world), "layers.*.mlp.down": RowwiseOverlap(world)})
+
+State dicts have their parameters as DTensors, as those of PyTorch's own styles (shards.py)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import torch
+from torch.distributed.tensor import Placement, Replicate, Shard
 from torch.distributed.tensor.parallel import ParallelStyle
 
 from ..errors import ArgumentError
 from .layers import ColumnParallelLinear, RowParallelLinear
+from .shards import as_dtensors
 from .world import World
 
 
 class _Overlap(ParallelStyle):
     _layer: Any
+    _placements: dict[str, Placement]
 
     def __init__(self, world: World, *, sequence_parallel: bool = True) -> None:
         super().__init__()
@@ -34,6 +39,7 @@ class _Overlap(ParallelStyle):
         layer: torch.nn.Module = self._layer.from_linear(
             self._world, module, sequence_parallel=self._sequence_parallel, in_place=True
         )
+        as_dtensors(layer, device_mesh, self._placements)
         return layer
 
 
@@ -41,9 +47,11 @@ class RowwiseOverlap(_Overlap):
     """torch.nn.Linear to RowParallelLinear; the input is this rank's part of the features."""
 
     _layer = RowParallelLinear
+    _placements = {"weight": Shard(1), "bias": Replicate()}
 
 
 class ColwiseOverlap(_Overlap):
     """torch.nn.Linear to ColumnParallelLinear; the output is this rank's part of the features."""
 
     _layer = ColumnParallelLinear
+    _placements = {"weight": Shard(0), "bias": Shard(0)}
