@@ -2,6 +2,7 @@
 #include <cctype>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -120,8 +121,15 @@ std::vector<std::int64_t> read_widths(ConfigFields& fields, const Family* family
   return widths;
 }
 
-void group_widths(const std::vector<std::int64_t>& widths, const std::vector<Layer>& layers,
-                  ModelConfig& config) {
+void group_widths(const ConfigFields& fields, const std::vector<std::int64_t>& widths,
+                  const std::vector<Layer>& layers, ModelConfig& config) {
+  const std::set<std::int64_t> different(widths.begin(), widths.end());
+  if (different.size() > kMostWidths) {
+    fields.fail(
+        fmt::format("intermediate_size has {} different widths: expected at most {}, each of which "
+                    "has products to plan of its own",
+                    different.size(), kMostWidths));
+  }
   std::vector<DenseLayers> groups;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (!layers[i].dense) continue;
@@ -220,7 +228,7 @@ void read_mlp(ConfigFields& fields, const Family* family, const std::vector<Laye
   }
   const bool any_dense =
       std::any_of(layers.begin(), layers.end(), [](const Layer& layer) { return layer.dense; });
-  if (any_dense) group_widths(read_widths(fields, family, config), layers, config);
+  if (any_dense) group_widths(fields, read_widths(fields, family, config), layers, config);
 }
 
 }  // namespace overlaptune

@@ -408,6 +408,20 @@ TEST(Families, a_gate_that_the_file_takes_away_is_said) {
   EXPECT_THAT(all(qwen("true").assumptions), testing::Not(HasSubstr("attn_output_gate")));
 }
 
+TEST(Families, widths_of_layers_are_bounded) {
+  const auto with_widths = [](std::size_t different) {
+    json model = json::parse(with(R"("model_type": "llama")"));
+    json widths = json::array();
+    for (std::size_t i = 0; i < 1000; ++i) widths.push_back(64 * (1 + i % different));
+    model["num_hidden_layers"] = widths.size();
+    model["intermediate_size"] = widths;
+    return refusal(model.dump());
+  };
+  EXPECT_EQ(with_widths(kMostWidths), "");
+  EXPECT_THAT(with_widths(kMostWidths + 1),
+              HasSubstr("intermediate_size has 501 different widths: expected at most 500"));
+}
+
 TEST(Families, flags_and_counts_of_layers_that_cannot_be_are_refused) {
   EXPECT_THAT(refusal(with(R"("model_type": "gemma3n_text", "num_kv_shared_layers": 99)")),
               HasSubstr("num_kv_shared_layers = 99: expected less than the 32 layers"));
