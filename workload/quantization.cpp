@@ -59,14 +59,25 @@ bool has_name(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Adds the fields of an object that are in none of the lists. A field that is null says nothing.
+/// Whether a field has a value. Published files have empty objects for what they do not use.
+bool is_given(const JsonReader& object, const std::string& name) {
+  if (!object.has(name)) return false;
+  const JsonReader value = object[name];
+  if (value.is_object()) return !value.field_names().empty();
+  if (!value.is_array()) return true;
+  bool any = false;
+  value.each([&](const JsonReader&) { any = true; });
+  return any;
+}
+
+/// Adds the fields of an object that have a value and are in none of the lists.
 void add_unknown(const JsonReader& object, const std::string& place,
                  std::initializer_list<const Names*> known, std::vector<std::string>& found) {
   const auto names = object.field_names();
   for (const std::string& name : names) {
     const bool is_known = std::any_of(known.begin(), known.end(),
                                       [&](const Names* list) { return has_name(*list, name); });
-    if (!is_known && object.has(name)) found.push_back(place + one_line(name, kLongestName));
+    if (!is_known && is_given(object, name)) found.push_back(place + one_line(name, kLongestName));
   }
 }
 
