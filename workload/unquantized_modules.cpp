@@ -69,7 +69,7 @@ class Marks {
     if (named.modules.empty()) return true;
     const auto all = std::ssize(layers_.layers);
     if (!named.layer) {
-      for (std::int64_t layer = 0; layer < all; ++layer) static_cast<void>(mark(named, layer));
+      for (const std::size_t module : named.modules) everywhere_.at(module) = true;
       return true;
     }
     if (*named.layer >= all) return *named.layer < all + layers_.predicting;
@@ -78,6 +78,7 @@ class Marks {
   /// Marks what `others` does not.
   void add_all_but(const Marks& others) {
     for (std::size_t module = 0; module < kModules.size(); ++module) {
+      if (others.everywhere_.at(module)) continue;
       for (std::size_t layer = 0; layer < layers_.layers.size(); ++layer) {
         if (is_there(module, layer) && !others.marked_.at(module)[layer]) {
           marked_.at(module)[layer] = true;
@@ -86,6 +87,7 @@ class Marks {
     }
   }
   [[nodiscard]] std::int64_t count(std::size_t module) const {
+    if (everywhere_.at(module)) return most(module);
     return std::count(marked_.at(module).begin(), marked_.at(module).end(), true);
   }
   [[nodiscard]] std::int64_t most(std::size_t module) const {
@@ -113,6 +115,7 @@ class Marks {
   const NumberedLayers& layers_;
   const ModelConfig& config_;
   std::array<std::vector<bool>, kModules.size()> marked_{};
+  std::array<bool, kModules.size()> everywhere_{};  ///< in all layers that have it
 };
 
 /// Sums up the modules of each product.
