@@ -228,7 +228,7 @@ std::vector<std::size_t> modules_of(const std::string& word, Blocks blocks, bool
 struct Path {
   Blocks blocks = kAll;
   bool has_block = false;
-  bool is_one_expert = false;
+  bool is_of_other_form = false;  ///< one of several experts, or a layer that is no number
   std::optional<std::int64_t> layer{};
 };
 
@@ -237,9 +237,10 @@ Path path_of(const std::vector<PathWord>& words) {
   std::string_view before;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i].word;
-    if (is_number(word)) {
-      if (before == "experts") path.is_one_expert = true;
-      if (before == "layers" || before == "blocks" || before == "h") path.layer = std::stoll(word);
+    if (std::isdigit(static_cast<unsigned char>(word.front())) != 0) {
+      const bool is_layer = before == "layers" || before == "blocks" || before == "h";
+      if (before == "experts" || (is_layer && !is_number(word))) path.is_of_other_form = true;
+      if (is_layer && is_number(word)) path.layer = std::stoll(word);
     }
     if (const BlockName* const block = block_named(word); block != nullptr) {
       const bool is_next_last = i + 2 == words.size() && words[i + 1].follows;
@@ -267,7 +268,7 @@ std::optional<NamedModules> modules_named(const std::string& entry,
   const std::string before = words.size() > 1 ? words[words.size() - 2].word : "";
   if (has_no_product(before, last)) return NamedModules{};
   const Path path = path_of(words);
-  if (path.is_one_expert) return std::nullopt;
+  if (path.is_of_other_form) return std::nullopt;
   NamedModules named{.layer = path.layer};
   // A pattern that ends in the number of a layer may also be of those that begin with it.
   const bool is_whole_layer = path.layer && is_number(last) && entry.ends_with(last) &&

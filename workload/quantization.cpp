@@ -181,9 +181,8 @@ std::optional<Scales> scales_of(const JsonReader& described, const std::string& 
 
 /// How many weights of a group stay, as compressed-tensors says it: "2:4".
 std::string sparsity_of(const JsonReader& described) {
-  if (!described.has("sparsity_config") || !described["sparsity_config"].is_object()) return {};
+  if (!is_given(described, "sparsity_config")) return {};
   const JsonReader sparse = described["sparsity_config"];
-  if (!sparse.has("format") && !sparse.has("sparsity_structure")) return {};
   if (text_of(sparse, "format") == "dense") return {};
   const std::string structure = text_of(sparse, "sparsity_structure");
   return structure.empty() ? "of a structure that is not said" : one_line(structure, kLongestName);

@@ -78,7 +78,7 @@ TEST(ModuleNames, other_forms_are_not_known) {
   for (const std::string entry :
        {"self_attn.foo", "model.layers.0.mlp.bar_proj", "re:.*(q|k)_proj", "LlamaMLP", "dense",
         "model.layers.0.mlp.experts.3.down_proj", "self_attn.w2", "re:.*layers.1.*",
-        "re:.*language_model.*", "", "*"}) {
+        "model.layers.99999999999.mlp", "model.layers.5x.mlp", "re:.*language_model.*", "", "*"}) {
     EXPECT_EQ(named(entry), "not known") << entry;
   }
   EXPECT_NE(named("model.layers.4"), "not known");  // the layer as a whole
