@@ -8,13 +8,20 @@ namespace overlaptune {
 namespace {
 
 /// Heads of keys and values of each layer. In falcon and gpt_bigcode `multi_query` means one head
-/// for all queries.
-std::vector<std::int64_t> read_kv_heads(ConfigFields& fields, std::int64_t layers,
-                                        std::int64_t heads) {
+/// for all queries, and without it each query has its own, whatever else the file says.
+std::vector<std::int64_t> read_kv_heads(ConfigFields& fields, const Family* family,
+                                        std::int64_t layers, std::int64_t heads) {
   const auto all = [&](std::int64_t value) {
     return std::vector<std::int64_t>(static_cast<std::size_t>(layers), value);
   };
-  if (fields.is_set("multi_query") && !fields.is_set("new_decoder_architecture")) return all(1);
+  if (!fields.is_set("new_decoder_architecture")) {
+    const bool by_flag = family != nullptr && family->defaults.contains("multi_query");
+    const bool is_one = fields.is_set("multi_query");
+    if (is_one || by_flag) {
+      fields.know({"num_kv_heads", "n_head_kv"});
+      return all(is_one ? 1 : heads);
+    }
+  }
   if (fields.is_set("multi_query_attention")) {  // chatglm
     if (const auto groups = fields.count_if_any({"multi_query_group_num"})) return all(*groups);
   }
@@ -115,13 +122,17 @@ struct Exceptions {
 
 Exceptions read_exceptions(ConfigFields& fields, std::int64_t layers) {
   const auto shared = fields.count_if_any({"num_kv_shared_layers"}, 0).value_or(0);
+  if (shared > 0 && shared >= layers) {
+    fields.fail(
+        fmt::format("num_kv_shared_layers = {}: expected less than the {} layers", shared, layers));
+  }
   Exceptions found{.full_head_dim = fields.count_if_any({"global_head_dim"}),
                    .keys_are_values = fields.is_set("attention_k_eq_v"),
                    .window_heads = fields.count_if_any({"swa_num_attention_heads"}),
                    .window_kv_heads = fields.count_if_any({"swa_num_key_value_heads"}),
                    .window_head_dim = fields.count_if_any({"swa_head_dim"}),
                    .window_value_dim = fields.count_if_any({"swa_v_head_dim"}),
-                   .first_shared = std::max<std::int64_t>(layers - shared, 0)};
+                   .first_shared = layers - shared};
   const auto kv_heads = fields.count_if_any({"num_global_key_value_heads"});
   if (found.keys_are_values) found.full_kv_heads = kv_heads;
   return found;
@@ -163,6 +174,20 @@ void count_in(std::vector<AttentionLayers>& groups, AttentionLayers sizes) {
   groups.push_back(sizes);
 }
 
+/// Whether the projection of the queries also makes a gate. Files since Qwen3.5 say it themselves;
+/// programs differ in whether a false counts.
+bool read_query_gate(ConfigFields& fields, const Family* family, ModelConfig& config) {
+  const bool by_class = family != nullptr && family->query_gate;
+  if (!fields.is_in_file("attn_output_gate")) return by_class;
+  const bool by_file = fields.is_set("attn_output_gate");
+  if (by_class && !by_file) {
+    config.assumptions.emplace_back(
+        "attn_output_gate = false: qkv is taken without a gate, as vLLM reads it; the class in "
+        "transformers has the gate all the same");
+  }
+  return by_file;
+}
+
 }  // namespace
 
 void read_attention(ConfigFields& fields, const Family* family, const std::vector<Layer>& layers,
@@ -170,7 +195,7 @@ void read_attention(ConfigFields& fields, const Family* family, const std::vecto
   fields.expect_one_value({"num_attention_heads", "n_head", "n_heads", "num_heads"});
   AttentionLayers sizes{
       .heads = fields.count({"num_attention_heads", "n_head", "n_heads", "num_heads"})};
-  const auto kv_heads = read_kv_heads(fields, config.layers, sizes.heads);
+  const auto kv_heads = read_kv_heads(fields, family, config.layers, sizes.heads);
   for (const std::int64_t each : kv_heads) check_divisor(fields, each, sizes.heads);
   const auto kind = family != nullptr ? family->attention : AttentionKind::plain;
   const bool off = is_latent_off(fields);
@@ -203,9 +228,7 @@ void read_attention(ConfigFields& fields, const Family* family, const std::vecto
   config.value_head_dim = most.value_head_dim;
   config.key_projections = most.key_projections;
   config.other_attention.assign(groups.begin() + 1, groups.end());
-  // Files since Qwen3.5 say it themselves.
-  config.query_gate =
-      fields.is_set("attn_output_gate") || (family != nullptr && family->query_gate);
+  config.query_gate = read_query_gate(fields, family, config);
 }
 
 }  // namespace overlaptune

@@ -146,6 +146,11 @@ std::optional<std::vector<std::string>> ConfigFields::texts_if_any(Names names) 
   return found->value.list([](const JsonReader& element) { return element.text(); });
 }
 
+bool ConfigFields::is_list(const char* name) {
+  const auto found = find({name});
+  return found && found->value.is_array();
+}
+
 bool ConfigFields::is_text(const char* name) {
   const auto found = find({name});
   return found && found->value.is_text();

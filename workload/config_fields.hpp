@@ -44,9 +44,12 @@ class ConfigFields {
   [[nodiscard]] std::string text_if_any(Names names);
   [[nodiscard]] bool is_set(const char* name);
   [[nodiscard]] bool has(const char* name) { return find({name}).has_value(); }
+  /// Whether the file has it, whatever the defaults are.
+  [[nodiscard]] bool is_in_file(const char* name) const { return object_.has(name); }
   [[nodiscard]] std::optional<std::vector<std::int64_t>> numbers_if_any(Names names);
   [[nodiscard]] std::optional<std::vector<std::string>> texts_if_any(Names names);
   [[nodiscard]] bool is_text(const char* name);
+  [[nodiscard]] bool is_list(const char* name);
 
   /// Names of fields that need not be read here, because others say the same or there are none.
   void know(Names names) { asked_.insert(names.begin(), names.end()); }
@@ -67,6 +70,7 @@ class ConfigFields {
   [[noreturn]] void fail_missing(Names names) const;
   /// Sets what stands behind each complaint about a missing number: why it may be missing.
   void explain_missing(std::string hint) { hint_ = std::move(hint); }
+  [[nodiscard]] const std::string& why_missing() const { return hint_; }
 
  private:
   struct Found {

@@ -111,6 +111,10 @@ std::optional<LayerNames> numbered(ConfigFields& fields, const std::string& othe
   for (const auto& [field, names] : flags) {
     if (!fields.has(field)) continue;
     const auto list = fields.by_layer({field}, layers, 0);
+    for (const std::int64_t flag : list) {
+      if (flag > 1)
+        fields.fail(fmt::format("{} has {}: expected 0 or 1 for each layer", field, flag));
+    }
     return LayerNames{field, by_rule(layers, names.second, names.first, [&](std::int64_t i) {
                         return list[static_cast<std::size_t>(i)] != 0;
                       })};

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -18,7 +20,7 @@ std::int64_t read_shared_width(ConfigFields& fields, const Family* family,
     fields.know({"num_shared_expert"});
     return 0;
   }
-  const auto width =
+  auto width =
       fields.count_if_any({"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
                            "shared_intermediate_size"},
                           0);
@@ -27,10 +29,34 @@ std::int64_t read_shared_width(ConfigFields& fields, const Family* family,
                                          "num_shared_expert", "moe_num_shared_experts"},
                                         config.layers)
                           .value_or(0);
+  if (width && family != nullptr && family->shared_width_of_one) width = number * *width;
   return width.value_or(number * config.expert_intermediate);
 }
 
-void read_experts(ConfigFields& fields, const Family* family, ModelConfig& config) {
+/// The width of an expert. A default of the class goes before the width of dense MLPs, which some
+/// classes have for experts, too.
+std::int64_t read_expert_width(ConfigFields& fields, const Family* family, bool assume_dense,
+                               const ModelConfig& config) {
+  const auto width =
+      fields.alike_if_any({"moe_intermediate_size", "expert_intermediate_size"}, config.layers, 1);
+  fields.know({"intermediate_size"});
+  if (width) return *width;
+  if (family != nullptr && !family->experts_as_wide_as_mlp) {
+    fields.fail_missing({"moe_intermediate_size"});
+  }
+  const auto dense = fields.alike_if_any({"intermediate_size"}, config.layers, 1);
+  if (!dense) fields.fail_missing({"moe_intermediate_size", "intermediate_size"});
+  if (family == nullptr && !assume_dense) {
+    fields.fail(
+        fmt::format("moe_intermediate_size is missing: expected the width of an expert, or "
+                    "--assume-dense to take intermediate_size for it, too{}",
+                    fields.why_missing()));
+  }
+  return *dense;
+}
+
+void read_experts(ConfigFields& fields, const Family* family, bool assume_dense,
+                  ModelConfig& config) {
   fields.expect_one_value({"num_experts_per_tok", "experts_per_token", "moe_k", "moe_topk",
                            "top_k_experts", "num_experts_per_token", "moe_top_k"});
   config.experts_per_token =
@@ -45,13 +71,7 @@ void read_experts(ConfigFields& fields, const Family* family, ModelConfig& confi
                     "(num_local_experts, num_experts, n_routed_experts or moe_num_experts)",
                     config.experts_per_token, config.experts));
   }
-  // A default of the class goes before the width of dense MLPs.
-  auto width =
-      fields.alike_if_any({"moe_intermediate_size", "expert_intermediate_size"}, config.layers, 1);
-  fields.know({"intermediate_size"});
-  if (!width) width = fields.alike_if_any({"intermediate_size"}, config.layers, 1);
-  if (!width) fields.fail_missing({"moe_intermediate_size", "intermediate_size"});
-  config.expert_intermediate = *width;
+  config.expert_intermediate = read_expert_width(fields, family, assume_dense, config);
   // Nemotron 3: the shared expert and the router keep the hidden size.
   config.expert_hidden = fields.count_if_any({"moe_latent_size"}).value_or(config.hidden);
   config.shared_intermediate = read_shared_width(fields, family, config);
@@ -101,8 +121,15 @@ std::vector<std::int64_t> read_widths(ConfigFields& fields, const Family* family
   return widths;
 }
 
-void group_widths(const std::vector<std::int64_t>& widths, const std::vector<Layer>& layers,
-                  ModelConfig& config) {
+void group_widths(const ConfigFields& fields, const std::vector<std::int64_t>& widths,
+                  const std::vector<Layer>& layers, ModelConfig& config) {
+  const std::set<std::int64_t> different(widths.begin(), widths.end());
+  if (different.size() > kMostWidths) {
+    fields.fail(
+        fmt::format("intermediate_size has {} different widths: expected at most {}, each of which "
+                    "has products to plan of its own",
+                    different.size(), kMostWidths));
+  }
   std::vector<DenseLayers> groups;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (!layers[i].dense) continue;
@@ -122,12 +149,22 @@ void group_widths(const std::vector<std::int64_t>& widths, const std::vector<Lay
   config.other_dense.assign(groups.begin() + 1, groups.end());
 }
 
-/// Whether an MLP has a gate, by what a file calls it; none where it calls it nothing.
+std::string in_small_letters(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// Whether an activation multiplies two halves: SwiGLU, gated-gelu (T5), silu_and_mul (vLLM).
+bool has_gate(const std::string& name) {
+  return name.find("glu") != name.npos || name == "gegelu" || name.starts_with("gated") ||
+         name.ends_with("_and_mul");
+}
+
+/// Whether an MLP has a gate, by what a file calls it in small letters; none where it calls it
+/// nothing.
 std::optional<bool> named_gate(ConfigFields& fields, const std::string& activation) {
-  const auto has_gate = [](const std::string& name) {
-    return name.find("glu") != name.npos || name == "gegelu";
-  };
-  const std::string kind = fields.text_if_any({"feed_forward_type"});  // JinaBERT
+  const std::string kind = in_small_letters(fields.text_if_any({"feed_forward_type"}));  // JinaBERT
   if (has_gate(activation) || has_gate(kind)) return true;
   if (kind.empty()) return std::nullopt;
   if (kind != "original") {
@@ -153,9 +190,9 @@ std::int64_t read_expert_count(ConfigFields& fields, const Family* family, std::
 }
 
 void read_mlp(ConfigFields& fields, const Family* family, const std::vector<Layer>& layers,
-              ModelConfig& config) {
-  const std::string activation = fields.text_if_any(
-      {"hidden_act", "activation_function", "hidden_activation", "mlp_hidden_act"});
+              bool assume_dense, ModelConfig& config) {
+  const std::string activation = in_small_letters(fields.text_if_any(
+      {"hidden_act", "activation_function", "hidden_activation", "mlp_hidden_act"}));
   const auto named = named_gate(fields, activation);
   if (family != nullptr) {
     config.gated = named.value_or(family->gated);
@@ -171,9 +208,11 @@ void read_mlp(ConfigFields& fields, const Family* family, const std::vector<Laye
   config.expert_layers =
       std::count_if(layers.begin(), layers.end(), [](const Layer& layer) { return layer.experts; });
   if (config.expert_layers > 0) {
-    read_experts(fields, family, config);
+    read_experts(fields, family, assume_dense, config);
   } else {  // dense models of families with experts keep their fields
-    const auto per_token = fields.count_if_any({"num_experts_per_tok"}, 0).value_or(0);
+    const bool is_counted = fields.is_in_file("num_experts_per_tok");
+    const auto per_token =
+        is_counted ? fields.count_if_any({"num_experts_per_tok"}, 0).value_or(0) : 0;
     const bool counted = fields.has("num_local_experts") || fields.has("num_experts") ||
                          fields.has("n_routed_experts") || fields.has("moe_num_experts");
     if (per_token > 1 && !counted) {
@@ -189,7 +228,7 @@ void read_mlp(ConfigFields& fields, const Family* family, const std::vector<Laye
   }
   const bool any_dense =
       std::any_of(layers.begin(), layers.end(), [](const Layer& layer) { return layer.dense; });
-  if (any_dense) group_widths(read_widths(fields, family, config), layers, config);
+  if (any_dense) group_widths(fields, read_widths(fields, family, config), layers, config);
 }
 
 }  // namespace overlaptune

@@ -20,8 +20,10 @@ void read_attention(ConfigFields& fields, const Family* family, const std::vecto
                                              std::int64_t layers);
 
 /// Widths of dense MLPs and of experts. `config` has `experts` and the key projections.
+/// `assume_dense`: experts of a type that is not known are as wide as its dense MLPs where the file
+/// has no width for them.
 void read_mlp(ConfigFields& fields, const Family* family, const std::vector<Layer>& layers,
-              ModelConfig& config);
+              bool assume_dense, ModelConfig& config);
 
 /// Layers and parts that have no product, with the weights of each. `config` has all else.
 void read_other_layers(ConfigFields& fields, const Family* family, const std::vector<Layer>& layers,

@@ -2,6 +2,7 @@
 // The families of models whose layers are known (families.json). A family says what config.json
 // leaves to the class of the model: the gate of its MLP, the kind of its attention, defaults.
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,18 +23,22 @@ struct Family {
   std::vector<std::string> types{};  ///< values of `model_type`
   bool gated = true;                 ///< the MLP has a gate beside `up`
   AttentionKind attention = AttentionKind::plain;
-  bool query_gate = false;             ///< the projection of q also makes a gate of its width
-  bool shares_all_reduce = false;      ///< attention and MLP of a layer read the same input
-  bool dense_beside_experts = false;   ///< a layer with experts has a dense MLP, too
-  bool shared_expert_as_wide = false;  ///< one shared expert, as wide as the others
-  bool last_layer_is_full = false;     ///< whatever the pattern of window layers says
-  bool halved_mlp = false;             ///< intermediate_size counts gate and up
-  bool causal = true;                  ///< a token attends to those before it only
-  std::string other_layers{};          ///< what the layers without attention are: "mamba2"
-  std::string beside{};                ///< what each layer has beside its attention: "mamba2"
-  std::vector<std::string> needs{};    ///< fields without which the layers are not known
+  bool query_gate = false;              ///< the projection of q also makes a gate of its width
+  bool shares_all_reduce = false;       ///< attention and MLP of a layer read the same input
+  bool dense_beside_experts = false;    ///< a layer with experts has a dense MLP, too
+  bool shared_expert_as_wide = false;   ///< one shared expert, as wide as the others
+  bool shared_width_of_one = false;     ///< a width of shared experts is that of each of them
+  bool experts_as_wide_as_mlp = false;  ///< intermediate_size is also the width of experts
+  bool last_layer_is_full = false;      ///< whatever the pattern of window layers says
+  bool halved_mlp = false;              ///< intermediate_size counts gate and up
+  bool causal = true;                   ///< a token attends to those before it only
+  std::string other_layers{};           ///< what the layers without attention are: "mamba2"
+  std::string beside{};                 ///< what each layer has beside its attention: "mamba2"
+  std::vector<std::string> needs{};     ///< fields without which the layers are not known
   /// Fields that say nothing of the products, though their names speak of layers.
   std::vector<std::string> passed_over{};
+  /// Names of modules that mean those of another class: {"w2": "gate_proj"}.
+  std::map<std::string, std::string> module_names{};
   nlohmann::json expects{};   ///< values without which the layers have other products
   std::string left_out{};     ///< a sentence about parts that have no product here
   std::string not_counted{};  ///< parts whose weights are not counted

@@ -81,9 +81,17 @@ struct Quantized {
   UnquantizedModules kept{};
 };
 
+/// ChatGLM's own field: the bits of weights that are quantised when they are loaded.
+std::optional<Quantized> quantised_by_bits(const JsonReader& level) {
+  const char* const name = "quantization_bit";
+  if (!level.has(name) || level[name].is_integer(0, 0)) return {};
+  return Quantized{.how = {.method = fmt::format("{} = {}", name, level[name].shown())}};
+}
+
 /// How the products are quantised, wherever the note stands. A note of another kind than an object
 /// is not read: its name and value stand for the method.
-std::optional<Quantized> quantisation(const Levels& levels, const ModelConfig& config) {
+std::optional<Quantized> quantisation(const Levels& levels, const NumberedLayers& layers,
+                                      const ModelConfig& config) {
   for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
     for (const char* name : {"quantization_config", "compression_config"}) {
       if (!level->has(name)) continue;
@@ -92,9 +100,10 @@ std::optional<Quantized> quantisation(const Levels& levels, const ModelConfig& c
         return Quantized{.how = {.method = fmt::format("{} = {}", name, described.shown())}};
       }
       Quantized found{.how = quantization_of(described, config.elements)};
-      if (found.how.elements) found.kept = unquantized_modules(described, config);
+      if (found.how.elements) found.kept = unquantized_modules(described, layers, config);
       return found;
     }
+    if (auto by_bits = quantised_by_bits(*level)) return by_bits;
   }
   return {};
 }
@@ -113,8 +122,9 @@ void say_two_dtypes(const Levels& levels, ModelConfig& config) {
   }
 }
 
-/// The words about modules that a file leaves as they are.
-std::string exceptions_of(const UnquantizedModules& kept, Elements plain) {
+/// The words about modules that a file leaves as they are, and about fields that are not read.
+std::string exceptions_of(const Quantized& quantised, Elements plain) {
+  const UnquantizedModules& kept = quantised.kept;
   std::vector<std::string> products;
   for (const Product product : kept.products) {
     if (product != Product::combine) products.emplace_back(to_string(product));
@@ -133,10 +143,14 @@ std::string exceptions_of(const UnquantizedModules& kept, Elements plain) {
   if (!kept.unread.empty()) {
     text += fmt::format("; modules that are not known in its list: {}", names_in(kept.unread));
   }
+  if (!quantised.how.unknown_fields.empty()) {
+    text += fmt::format("; fields of quantization_config that are not known were not read: {}",
+                        names_in(quantised.how.unknown_fields));
+  }
   return text;
 }
 
-void read_dtype(const Levels& levels, ModelConfig& config) {
+void read_dtype(const Levels& levels, const NumberedLayers& layers, ModelConfig& config) {
   say_two_dtypes(levels, config);
   const std::string name = text_at_any_level(levels, {"torch_dtype", "dtype"});
   if (name == "float16") {
@@ -146,15 +160,21 @@ void read_dtype(const Levels& levels, ModelConfig& config) {
   } else if (name != "bfloat16") {
     config.assumptions.push_back(fmt::format("torch_dtype '{}' is taken as bf16", name));
   }
-  const auto quantised = quantisation(levels, config);
+  const auto quantised = quantisation(levels, layers, config);
   if (!quantised) return;
+  if (!quantised->how.sparsity.empty()) {
+    config.assumptions.push_back(
+        fmt::format("the weights are sparse (sparsity_config: {}): the products are taken as dense "
+                    "ones",
+                    quantised->how.sparsity));
+  }
   config.plain_elements = config.elements;
   config.elements = quantised->how.elements.value_or(config.elements);
   config.in_16_bits = quantised->kept.products;
   config.assumptions.push_back(
       fmt::format("the weights are quantized ({}): the products are taken as {}{}",
                   quantised->how.method, to_string(config.elements),
-                  quantised->how.elements ? exceptions_of(quantised->kept, config.plain_elements)
+                  quantised->how.elements ? exceptions_of(*quantised, config.plain_elements)
                                           : ", so times with quantized weights differ"));
 }
 
@@ -334,9 +354,20 @@ void share_weights(ConfigFields& fields, ModelConfig& config) {
   config.layers = *groups;
 }
 
-/// Fills the config from the language model's fields.
-void read_sizes(ConfigFields& fields, const Family* family, bool assume_dense,
-                ModelConfig& config) {
+/// Layers of multi-token prediction behind the others; 0 where the file does not count them.
+std::int64_t predicting_layers(const nlohmann::json& model) {
+  for (const char* name :
+       {"num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers"}) {
+    const auto found = model.find(name);
+    if (found == model.end() || !found->is_number_integer()) continue;
+    if (const auto count = found->get<std::int64_t>(); count > 0) return count;
+  }
+  return 0;
+}
+
+/// Fills the config from the language model's fields, and returns its layers.
+std::vector<Layer> read_sizes(ConfigFields& fields, const Family* family, bool assume_dense,
+                              ModelConfig& config) {
   fields.expect_one_value({"hidden_size", "n_embd", "n_embed", "d_model"});
   config.hidden = fields.count({"hidden_size", "n_embd", "n_embed", "d_model"});
   config.layers = read_layer_count(fields);
@@ -344,13 +375,14 @@ void read_sizes(ConfigFields& fields, const Family* family, bool assume_dense,
       fields.count_if_any({"total_ut_steps", "num_loops", "num_recurrent_steps"}).value_or(1);
   share_weights(fields, config);
   config.experts = read_expert_count(fields, family, config.layers);
-  const auto layers =
+  auto layers =
       read_layers(fields, family, config.layers, config.experts, family == nullptr && assume_dense);
   read_attention(fields, family, layers, config);
-  read_mlp(fields, family, layers, config);
+  read_mlp(fields, family, layers, assume_dense, config);
   if (config.expert_layers == 0) config.experts = 0;
   read_other_layers(fields, family, layers, config);
   config.per_layer_inputs = fields.count_if_any({"hidden_size_per_layer_input"}, 0).value_or(0);
+  return layers;
 }
 
 ModelConfig read_document(const nlohmann::json& document, std::string_view name,
@@ -378,14 +410,15 @@ ModelConfig read_document(const nlohmann::json& document, std::string_view name,
     check_needs(fields, *family);
     check_values(fields, language_model(document, nesting), *family);
   }
-  read_sizes(fields, family, options.assume_dense, config);
+  NumberedLayers layers{.layers = read_sizes(fields, family, options.assume_dense, config)};
+  layers.predicting = predicting_layers(language_model(document, nesting));
   config.vocabulary = fields.count_if_any({"vocab_size", "padded_vocab_size"}).value_or(0);
   config.embedding_width = fields.count_if_any({"word_embed_proj_dim"}).value_or(config.hidden);
   config.tied_embeddings = is_tied(levels, family, fields);
   read_mask(document, nesting, family, config);
   if (family != nullptr) say_family(*family, config);
   say_architecture(document, config);
-  read_dtype(levels, config);
+  read_dtype(levels, layers, config);
   say_parts(fields, family, config);
   judge_unknown(fields, unknown_fields(document, nesting, fields), family, options, config);
   return config;

@@ -116,6 +116,9 @@ struct ModelConfig {
 /// Most layers of a model.
 inline constexpr std::int64_t kMostLayers = 100'000;
 
+/// Most widths of dense MLPs in a model. A plan takes some milliseconds for each.
+inline constexpr std::size_t kMostWidths = 500;
+
 struct ReadingOptions {
   /// Take a model_type that is not known for layers of attention and an MLP, whatever fields it
   /// has.

@@ -1,7 +1,108 @@
 #include "workload/quantization.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "json/reader.hpp"
+
 namespace overlaptune {
 namespace {
+
+constexpr std::size_t kLongestName = 60;
+
+using Names = std::vector<std::string_view>;
+
+/// Fields of one method that are read, or that say nothing of its products.
+struct KnownFields {
+  std::string_view method;
+  Names fields;
+};
+
+/// Fields that any method has: they name modules that stay as they are, the cache of keys, and
+/// programs that made the file.
+const Names& common_fields() {
+  static const Names fields{
+      "quant_method",    "ignore",          "ignored_layers",      "modules_to_not_convert",
+      "exclude_modules", "kv_cache_scheme", "kv_cache_quant_algo", "kv_cache_dtype",
+      "producer",        "version",         "run_compressed",      "dequantize"};
+  return fields;
+}
+
+const std::vector<KnownFields>& fields_by_method() {
+  static const std::vector<KnownFields> table{
+      {"compressed-tensors",
+       {"config_groups", "format", "global_compression_ratio", "quantization_status",
+        "sparsity_config"}},
+      {"fp8",
+       {"activation_scheme", "weight_block_size", "fmt", "scale_fmt",
+        "is_checkpoint_fp8_serialized"}},
+      {"fbgemm_fp8", {"activation_scale_ub"}},
+      {"modelopt", {"quant_algo", "config_groups", "group_size"}}};
+  return table;
+}
+
+const Names& group_fields() {
+  static const Names fields{"targets", "weights", "input_activations", "output_activations",
+                            "format"};
+  return fields;
+}
+
+const Names& operand_fields() {
+  static const Names fields{
+      "num_bits",        "type",     "symmetric", "group_size",      "strategy",    "dynamic",
+      "block_structure", "actorder", "observer",  "observer_kwargs", "scale_dtype", "zp_dtype"};
+  return fields;
+}
+
+bool has_name(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Whether a field has a value. Published files have empty objects for what they do not use.
+bool is_given(const JsonReader& object, const std::string& name) {
+  if (!object.has(name)) return false;
+  const JsonReader value = object[name];
+  if (value.is_object()) return !value.field_names().empty();
+  if (!value.is_array()) return true;
+  bool any = false;
+  value.each([&](const JsonReader&) { any = true; });
+  return any;
+}
+
+/// Adds the fields of an object that have a value and are in none of the lists.
+void add_unknown(const JsonReader& object, const std::string& place,
+                 std::initializer_list<const Names*> known, std::vector<std::string>& found) {
+  const auto names = object.field_names();
+  for (const std::string& name : names) {
+    const bool is_known = std::any_of(known.begin(), known.end(),
+                                      [&](const Names* list) { return has_name(*list, name); });
+    if (!is_known && is_given(object, name)) found.push_back(place + one_line(name, kLongestName));
+  }
+}
+
+std::vector<std::string> unknown_fields_of(const JsonReader& described, const std::string& method) {
+  std::vector<std::string> found;
+  for (const KnownFields& row : fields_by_method()) {
+    if (row.method == method) {
+      add_unknown(described, "", {&common_fields(), &row.fields}, found);
+    }
+  }
+  if (!described.has("config_groups") || !described["config_groups"].is_object()) return found;
+  const JsonReader groups = described["config_groups"];
+  const auto names = groups.field_names();
+  for (const std::string& name : names) {
+    const JsonReader group = groups[name];
+    if (!group.is_object()) continue;
+    const std::string place = "config_groups." + one_line(name, kLongestName) + ".";
+    add_unknown(group, place, {&group_fields()}, found);
+    for (const char* operand : {"weights", "input_activations"}) {
+      if (!group.has(operand) || !group[operand].is_object()) continue;
+      add_unknown(group[operand], place + operand + ".", {&operand_fields()}, found);
+    }
+  }
+  return found;
+}
 
 /// The text of a field; empty where there is none, or no text.
 std::string text_of(const JsonReader& object, std::string_view field) {
@@ -22,12 +123,8 @@ std::string strategy_of(const JsonReader& group, std::string_view operand) {
   return text_of(described, "strategy");
 }
 
-/// One scheme for all products. A scale for a whole weight is also one for each of its rows.
-std::optional<Scales> by_compressed_tensors(const JsonReader& described) {
-  if (!described.has("config_groups") || !described["config_groups"].is_object()) return {};
-  const JsonReader groups = described["config_groups"];
-  if (!groups.has("group_0") || groups.has("group_1")) return {};
-  const JsonReader group = groups["group_0"];
+/// The scheme of one group. A scale for a whole weight is also one for each of its rows.
+std::optional<Scales> scales_of_group(const JsonReader& group) {
   if (!is_e4m3(group, "weights") || !is_e4m3(group, "input_activations")) return {};
   const std::string weights = strategy_of(group, "weights");
   const std::string inputs = strategy_of(group, "input_activations");
@@ -38,25 +135,65 @@ std::optional<Scales> by_compressed_tensors(const JsonReader& described) {
   return {};
 }
 
+/// The scheme of all products. None: groups of several schemes.
+std::optional<Scales> by_compressed_tensors(const JsonReader& described) {
+  if (!described.has("config_groups") || !described["config_groups"].is_object()) return {};
+  const JsonReader groups = described["config_groups"];
+  const auto names = groups.field_names();
+  std::optional<Scales> all;
+  for (const std::string& name : names) {
+    const auto scales = scales_of_group(groups[name]);
+    if (!scales || (all && all != scales)) return {};
+    all = scales;
+  }
+  return all;
+}
+
+/// Scales of vLLM's method, by the values that its class takes. Other formats than e4m3 have no
+/// kernel here.
+std::optional<Scales> by_fp8(const JsonReader& described) {
+  constexpr std::array<std::string_view, 4> kFormats{"e4m3", "e4m3fn", "float8_e4m3fn",
+                                                     "float8_e4m3"};
+  if (described.has("weight_block_size")) return {};
+  if (described.has("fmt")) {
+    const std::string format = text_of(described, "fmt");
+    if (std::find(kFormats.begin(), kFormats.end(), format) == kFormats.end()) return {};
+  }
+  const std::string activations = text_of(described, "activation_scheme");
+  if (activations != "static" && activations != "dynamic") return {};
+  return Scales::tensor;
+}
+
+std::optional<Scales> by_modelopt(const JsonReader& described) {
+  const std::string algorithm = text_of(described, "quant_algo");
+  if (algorithm == "FP8") return Scales::tensor;
+  if (algorithm == "FP8_PER_CHANNEL_PER_TOKEN") return Scales::rows;
+  return {};
+}
+
 std::optional<Scales> scales_of(const JsonReader& described, const std::string& method) {
   if (method == "compressed-tensors") return by_compressed_tensors(described);
   if (method == "fbgemm_fp8") return Scales::rows;
-  if (method == "modelopt") {
-    const std::string algorithm = text_of(described, "quant_algo");
-    if (algorithm == "FP8") return Scales::tensor;
-    if (algorithm == "FP8_PER_CHANNEL_PER_TOKEN") return Scales::rows;
-  }
-  const bool has_blocks = described.has("weight_block_size");
-  if (method == "fp8" && !has_blocks && !text_of(described, "activation_scheme").empty()) {
-    return Scales::tensor;
-  }
+  if (method == "modelopt") return by_modelopt(described);
+  if (method == "fp8") return by_fp8(described);
   return {};
+}
+
+/// How many weights of a group stay, as compressed-tensors says it: "2:4".
+std::string sparsity_of(const JsonReader& described) {
+  if (!is_given(described, "sparsity_config")) return {};
+  const JsonReader sparse = described["sparsity_config"];
+  if (text_of(sparse, "format") == "dense") return {};
+  const std::string structure = text_of(sparse, "sparsity_structure");
+  return structure.empty() ? "of a structure that is not said" : one_line(structure, kLongestName);
 }
 
 }  // namespace
 
 Quantization quantization_of(const JsonReader& described, Elements plain) {
-  Quantization found{.method = text_of(described, "quant_method")};
+  Quantization found{.method = text_of(described, "quant_method"),
+                     .sparsity = sparsity_of(described)};
+  found.unknown_fields = unknown_fields_of(described, found.method);
   const auto scales = scales_of(described, found.method);
   if (found.method.empty()) found.method = "method not said";
   if (!scales) return found;

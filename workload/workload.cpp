@@ -25,22 +25,34 @@ Expected<void> check(const WorkloadOptions& options) {
   return {};
 }
 
+/// An error about sizes, with those that the file leaves to its class: the wrong one may be there.
+Error with_defaults(const Error& error, const ModelConfig& config) {
+  const auto& notes = config.assumptions;
+  const auto defaults = std::find_if(notes.begin(), notes.end(), [](const std::string& note) {
+    return note.starts_with("not in the file: ");
+  });
+  if (defaults == notes.end()) return error;
+  return {error.kind, fmt::format("{}; {}", error.message, *defaults)};
+}
+
 /// The problem if it is `validated`. Errors name the flags and the fields of config.json.
-Expected<Problem> named(const Problem& problem, Product product) {
+Expected<Problem> named(const Problem& problem, Product product, const ModelConfig& config) {
   if (const std::int64_t unit = row_multiple(problem); problem.m % unit != 0) {
     return bad_input(fmt::format("--tokens = {}: expected a multiple of {}--tp {}", problem.m,
                                  unit == problem.ranks ? "" : "4 * ", problem.ranks));
   }
   auto valid = validated(problem);
-  if (!valid) return bad_input(fmt::format("{}: {}", to_string(product), valid.error().message));
-  return valid;
+  if (valid) return valid;
+  const Error error{valid.error().kind,
+                    fmt::format("{}: {}", to_string(product), valid.error().message)};
+  return tl::make_unexpected(with_defaults(error, config));
 }
 
 /// The products of attention and MLPs, then those of the experts.
 Expected<std::vector<LayerShape>> all_shapes(const ModelConfig& config, int tp,
                                              Parallelism parallelism, std::int64_t tokens) {
   auto list = layer_shapes(config, tp, parallelism, tokens);
-  if (!list) return list;
+  if (!list) return tl::make_unexpected(with_defaults(list.error(), config));
   for (const LayerShape& shape : expert_shapes(config, tp, parallelism, tokens)) {
     if (shape.m > kLargestSize) {
       return bad_input(
@@ -93,7 +105,7 @@ Expected<void> add_pass(Workload& work, const ModelConfig& config, const Workloa
                                 .k = shape.k,
                                 .elements = own,
                                 .ranks = options.tp},
-                               shape.product);
+                               shape.product, config);
     if (!problem) return error_of(problem);
     add(work, {.model = config.name,
                .product = shape.product,

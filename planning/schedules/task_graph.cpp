@@ -16,6 +16,7 @@ namespace overlaptune {
 namespace {
 
 constexpr double kMostUs = 1e12;
+constexpr std::size_t kLongestName = 80;
 constexpr double kMostFactor = 100;
 constexpr const char* kRootFields = "tasks, fusions";
 constexpr const char* kTaskFields = "name, resource, us, after, slows, slowed, kind, cost_source";
@@ -146,6 +147,29 @@ class GraphReader {
   std::map<std::string, int> names_;
 };
 
+/// Throws: a field of the graph that is null. A reader takes it for absent: a task would wait for
+/// nothing.
+void refuse_nulls(const nlohmann::json& document, std::string_view origin) {
+  const auto refuse = [&](const nlohmann::json& value, const std::string& place) {
+    if (!value.is_null()) return;
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("{}: {} is null: expected a value, or no such field", origin, place));
+  };
+  if (!document.is_object()) return;
+  for (const char* part : {"tasks", "fusions"}) {
+    if (!document.contains(part)) continue;
+    refuse(document[part], part);
+    std::size_t index = 0;
+    for (const auto& element : document[part]) {
+      const std::string place = fmt::format("{}[{}].", part, index++);
+      if (!element.is_object()) continue;
+      for (const auto& [name, value] : element.items()) {
+        refuse(value, place + one_line(name, kLongestName));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Expected<void> check(const TaskGraph& graph) {
@@ -163,15 +187,17 @@ Expected<void> check(const TaskGraph& graph) {
 Expected<TaskGraph> parse_task_graph(std::string_view text, std::string_view origin) {
   try {
     const nlohmann::json document = parse_unique_json(text, origin);
+    refuse_nulls(document, origin);
     AskedFields asked;
     const JsonReader root(document, origin, &asked);
     TaskGraph graph = GraphReader(root).read();
-    // A graph that this program wrote has the plan beside it.
+    // A graph that this program wrote has the plan beside it. A name that is near to one of the
+    // graph's is not of the plan.
     const bool planned = root.has("scheduled_us");
     for (const std::string& complaint : asked.complaints(document)) {
-      if (planned && !complaint.starts_with("tasks[") && !complaint.starts_with("fusions[")) {
-        continue;
-      }
+      const bool in_graph = complaint.starts_with("tasks[") || complaint.starts_with("fusions[");
+      const bool is_misspelt = complaint.find("did you mean") != complaint.npos;
+      if (planned && !in_graph && !is_misspelt) continue;
       return bad_input(fmt::format("{}: {} (fields: {})", origin, complaint,
                                    complaint.starts_with("tasks[")     ? kTaskFields
                                    : complaint.starts_with("fusions[") ? kFusionFields

@@ -132,10 +132,18 @@ Level level(const JsonReader& at) {
   return level;
 }
 
-/// A member with one link for each other one has no need of a switch.
+/// A member with one link for each other one has no need of a switch; one with several for each may
+/// have none.
 void read_as_mesh(Level& level, std::vector<std::string>& notes) {
   const int others = level.sizes.front() - 1;
-  if (level.kind != LevelKind::switched || others < 2 || level.links != others) return;
+  if (level.kind != LevelKind::switched || others < 2 || level.links % others != 0) return;
+  if (level.links > others) {
+    notes.push_back(fmt::format(
+        "'{}': {} links are a multiple of the {} others of a member, as in a full mesh of {} links "
+        "for each pair; if it is one, say \"kind\": \"full_mesh\"; it is taken for a switch",
+        level.name, level.links, others, level.links / others));
+    return;
+  }
   level.kind = LevelKind::full_mesh;
   notes.push_back(fmt::format(
       "'{}': {} links to {} others are taken for a full mesh, a link for each pair; if it is "

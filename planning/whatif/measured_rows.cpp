@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/printable.hpp"
+#include "core/base/units.hpp"
 #include "planning/whatif/row_forms.hpp"
 
 namespace overlaptune::cluster {
@@ -58,6 +59,13 @@ double number(std::string_view text) {
   return failure == std::errc{} && rest == text.data() + text.size() ? value : std::nan("");
 }
 
+double bytes_of(const std::string& text) {
+  const double plain = number(text);
+  if (!std::isnan(plain)) return plain;
+  const auto size = parse_bytes(text);
+  return size ? static_cast<double>(*size) : plain;
+}
+
 std::optional<int> whole(std::string_view text, int least, int most) {
   int value = 0;
   const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -79,8 +87,7 @@ double bus_share(double algbw, double busbw) {
 }
 
 Expected<void> check_wrong(std::string_view count, const std::string& place) {
-  const double wrong = number(count);  // "N/A": not checked
-  if (std::isnan(wrong) || wrong == 0) return {};
+  if (count.empty() || count == "N/A" || number(count) == 0) return {};
   return bad_input(
       fmt::format("{}: #wrong is {}: expected 0: wrong results have no time", place, shown(count)));
 }

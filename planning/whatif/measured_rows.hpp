@@ -34,8 +34,9 @@ struct MeasuredRow {
 /// cannot share, are left out. `asked` is the op where nothing names it. `origin` stands in front
 /// of every message. Error, which names the line: no rows; an op, count or time that cannot be;
 /// bytes that do not ascend among the rows of one op and GPU count; results that the tests found
-/// wrong; a call of them that failed; a list of ranks with a rank twice or with some left out; a
-/// column that is there twice.
+/// wrong, in place or not, or whose count of wrong results is no number; a call of them that
+/// failed; a list of ranks with a rank twice or with some left out; a column or field that is there
+/// twice; a word of the in-place column that is neither 0 or 1 nor false or true.
 [[nodiscard]] Expected<std::vector<MeasuredRow>> parse_rows(std::string_view text,
                                                             const std::string& origin,
                                                             Operation asked);

@@ -10,6 +10,7 @@
 // A launcher may put a prefix before each line: a rank, a pod, the time of day.
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <sstream>
@@ -18,6 +19,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/printable.hpp"
+#include "core/base/units.hpp"
 #include "planning/whatif/row_forms.hpp"
 
 namespace overlaptune::cluster {
@@ -37,13 +39,47 @@ bool is_count(const std::string& word) {
                      [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
+/// A count, or one with a unit as in 64M.
+bool is_size(const std::string& word) {
+  if (is_count(word)) return true;
+  const auto unit =
+      std::find_if(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c) == 0; });
+  return unit != word.begin() && std::isalpha(static_cast<unsigned char>(*unit)) != 0 &&
+         parse_bytes(word).has_value();
+}
+
 /// Where a row begins: a size and a count, before a type. None in other lines.
 std::optional<std::size_t> row_in(const Words& words) {
   for (std::size_t i = 0; i + 2 < words.size(); ++i) {
     const auto letter = static_cast<unsigned char>(words[i + 2].front());
-    if (is_count(words[i]) && is_count(words[i + 1]) && std::isalpha(letter) != 0) return i;
+    if (is_size(words[i]) && is_size(words[i + 1]) && std::isalpha(letter) != 0) return i;
   }
   return std::nullopt;
+}
+
+/// The size of a line that has a type where rows have it, behind two words that are no sizes:
+/// "1,048,576 262,144 float". None in other lines.
+std::optional<std::string> odd_size_in(const Words& words) {
+  constexpr std::array<std::string_view, 14> kTypes{
+      "int8",  "uint8",  "int32",    "uint32", "int64",  "uint64",   "half",
+      "float", "double", "bfloat16", "f8e4m3", "f8e5m2", "fp8_e4m3", "fp8_e5m2"};
+  const auto begins_with_digit = [](const std::string& word) {
+    return std::isdigit(static_cast<unsigned char>(word.front())) != 0;
+  };
+  for (std::size_t i = 0; i + 2 < words.size(); ++i) {
+    const bool is_type = std::find(kTypes.begin(), kTypes.end(), words[i + 2]) != kTypes.end();
+    if (is_type && begins_with_digit(words[i]) && begins_with_digit(words[i + 1])) return words[i];
+  }
+  return std::nullopt;
+}
+
+/// Where a heading begins: at a # that begins a word. A prefix may have one within.
+std::size_t heading_in(std::string_view line) {
+  for (auto at = line.find('#'); at != line.npos; at = line.find('#', at + 1)) {
+    const bool is_within = at > 0 && std::isalnum(static_cast<unsigned char>(line[at - 1])) != 0;
+    if (!is_within) return at;
+  }
+  return line.npos;
 }
 
 /// The words behind the address of the bus in the line of a rank: "[0x18] NVIDIA H200".
@@ -68,34 +104,30 @@ std::string_view failure_in(std::string_view line) {
   return {};
 }
 
-/// The sizes of a run, from its heading: "maxBytes 1073741824 step: 4(factor)".
-struct Sweep {
-  double most = 0;  ///< bytes; 0: not said
-  double factor = 1;
-  double step = 0;  ///< bytes
+/// The number that a setting begins with; 0 where there is none.
+double setting(std::string_view word) {
+  const double read = number(word.substr(0, word.find('(')));
+  return read > 0 ? read : 0;
+}
 
-  void read(const Words& words) {
-    for (std::size_t i = 1; i < words.size(); ++i) {
-      const bool reduced = i > 1 && words[i - 2] == "maxBytes" && words[i - 1] == "to";
-      if (words[i - 1] == "maxBytes" || reduced) most = value(words[i]);
-      if (words[i - 1] != "step:") continue;
-      const bool is_factor = words[i].ends_with("(factor)");
-      factor = is_factor ? value(words[i]) : 1;
-      step = is_factor ? 0 : value(words[i]);
-    }
+/// Reads what a heading says of the sizes: "maxBytes 1073741824 step: 4(factor)".
+void read_sweep(const Words& words, Sweep& sweep) {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const bool reduced = i > 1 && words[i - 2] == "maxBytes" && words[i - 1] == "to";
+    if (words[i - 1] == "maxBytes" || reduced) sweep.most = setting(words[i]);
+    if (words[i - 1] != "step:") continue;
+    const bool is_factor = words[i].ends_with("(factor)");
+    sweep.factor = is_factor ? setting(words[i]) : 1;
+    sweep.step = is_factor ? 0 : setting(words[i]);
   }
-  /// Whether rows follow one of so many bytes.
-  [[nodiscard]] bool goes_on_after(double bytes) const {
-    return (factor > 1 || step > 0) && bytes * factor + step <= most;
-  }
+}
 
- private:
-  /// 0 where there is none.
-  static double value(std::string_view word) {
-    const double read = number(word.substr(0, word.find('(')));
-    return read > 0 ? read : 0;
-  }
-};
+/// The number behind the colon of a summary: "# Out of bounds values : 0 OK". 0: there is none.
+double count_in_summary(const Words& words) {
+  const auto colon = std::find(words.begin(), words.end(), ":");
+  const bool has_count = colon != words.end() && colon + 1 != words.end();
+  return has_count ? number(*(colon + 1)) : 0;
+}
 
 class LogReader {
  public:
@@ -109,19 +141,24 @@ class LogReader {
       return bad_input(fmt::format("{}: {}: expected a run that ended well", place,
                                    printable(failure.substr(0, kShownFailure))));
     }
-    if (const std::size_t hash = line.find('#'); hash != std::string_view::npos) {
-      const auto done = read_heading(line.substr(hash));
-      return done ? done : failed(done.error());
-    }
-    const Words words = words_of(line);
+    const std::size_t hash = heading_in(line);
+    const Words words = words_of(line.substr(0, hash));  // a remark may stand behind a row
     const auto first = row_in(words);
     // A row is cut where a run was ended, which `end_run` notices.
     if (first && words.size() > *first + time_ + 2) {
       return read_row(Words(words.begin() + static_cast<std::ptrdiff_t>(*first), words.end()),
                       place);
     }
-    note_program(line);
-    return {};
+    if (const auto odd = odd_size_in(words); odd && !first) {
+      return bad_input(
+          fmt::format("{}: size = '{}': expected a whole number of bytes", place, shown(*odd)));
+    }
+    if (hash == std::string_view::npos) {
+      note_program(line);
+      return {};
+    }
+    const auto done = read_heading(line.substr(hash));
+    return done ? done : failed(done.error());
   }
 
   [[nodiscard]] std::vector<MeasuredRow> rows() && {
@@ -158,14 +195,14 @@ class LogReader {
       gpus_ = 0;
       gpu_.clear();
     }
-    sweep_.read(words);
+    read_sweep(words, sweep_);
     if (words[1] == "size") read_columns(words);
     if (words[1] == "Rank" && words.size() > 3) return read_rank(words);
     if (words[1].find_first_not_of(".[]…") == std::string::npos && !ranks_.empty()) {
       ranks_.shorten();
     }
     if (heading.find("Out of bounds values") != std::string_view::npos &&
-        heading.find("FAILED") != std::string_view::npos) {
+        (heading.find("FAIL") != std::string_view::npos || count_in_summary(words) != 0)) {
       return bad_input("out of bounds values, FAILED: expected 0: wrong results have no time");
     }
     return read_counts(words);
@@ -208,13 +245,15 @@ class LogReader {
     if (time == words.end()) return;
     time_ = static_cast<std::size_t>(time - words.begin()) - 1;
     wrong_.clear();
+    deviations_.clear();
     for (std::size_t i = 1; i < words.size(); ++i) {
       if (words[i] == "#wrong") wrong_.push_back(i - 1);
+      if (words[i] == "error") deviations_.push_back(i - 1);
     }
   }
 
   Expected<void> read_row(const Words& row, const std::string& place) {
-    const double bytes = number(row.front());
+    const double bytes = bytes_of(row.front());
     if (bytes == 0) return {};
     if (!unknown_.empty()) return bad_input(fmt::format("{}: {}", place, unknown_));
     const double us = number(row[time_]);
@@ -225,6 +264,13 @@ class LogReader {
     for (const std::size_t column : wrong_) {
       if (column >= row.size()) continue;
       if (auto right = check_wrong(row[column], place); !right) return right;
+    }
+    for (const std::size_t column : deviations_) {
+      if (column >= row.size() || row[column] == "N/A" || !std::isnan(number(row[column])))
+        continue;
+      return bad_input(fmt::format(
+          "{}: error = '{}': expected a number without a mark: wrong results have no time", place,
+          shown(row[column])));
     }
     const auto gpus = count_gpus();
     if (!gpus) return bad_input(fmt::format("{}: {}", place, gpus.error().message));
@@ -257,6 +303,8 @@ class LogReader {
   std::string gpu_{};     ///< name of the last GPU of the list
   std::size_t time_ = 5;  ///< place of the out-of-place time in a row
   std::vector<std::size_t> wrong_{};
+  /// Columns of older tests: how far results are off. Those too far have an asterisk.
+  std::vector<std::size_t> deviations_{};
   Sweep sweep_{};
   std::vector<MeasuredRow> rows_{};
   std::size_t begin_ = 0;  ///< of the rows of this run

@@ -79,7 +79,23 @@ class RowTable {
 /// A printed bandwidth in GB/s; 0 where it is no number above 0.
 [[nodiscard]] double known_rate(double gb_per_s);
 
-/// Error of a test that found its own results wrong.
+/// A number of bytes, or a size as in 64M or 1GB. NaN where the text is neither.
+[[nodiscard]] double bytes_of(const std::string& text);
+
+/// Error of a test that found its own results wrong, or that does not say it: a count that is
+/// neither 0 nor empty nor N/A (not checked).
 [[nodiscard]] Expected<void> check_wrong(std::string_view count, const std::string& place);
+
+/// The sizes of a run, from its settings.
+struct Sweep {
+  double most = 0;  ///< bytes; 0: not said
+  double factor = 1;
+  double step = 0;  ///< bytes
+
+  /// Whether rows follow one of so many bytes.
+  [[nodiscard]] bool goes_on_after(double bytes) const {
+    return (factor > 1 || step > 0) && bytes * factor + step <= most;
+  }
+};
 
 }  // namespace overlaptune::cluster

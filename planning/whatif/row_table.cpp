@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "core/base/csv.hpp"
-#include "core/base/units.hpp"
 #include "planning/whatif/row_forms.hpp"
 
 namespace overlaptune::cluster {
@@ -37,12 +36,13 @@ Expected<Operation> operation_of(const std::string& name) {
   return parse_name<Operation>(shown(name));
 }
 
-/// A number of bytes, or a size as in 64M or 1GB.
-double bytes_of(const std::string& text) {
-  const double plain = number(text);
-  if (!std::isnan(plain)) return plain;
-  const auto size = parse_bytes(text);
-  return size ? static_cast<double>(*size) : plain;
+/// Whether a row is of the in-place time. Error: a word that says neither.
+Expected<bool> is_in_place(const std::string& text, const std::string& place) {
+  const std::string word = lower(text);
+  if (word == "1" || word == "true" || word == "yes") return true;
+  if (word == "0" || word == "false" || word == "no") return false;
+  return bad_input(
+      fmt::format("{}: inPlace = '{}': expected 0 or 1, false or true", place, shown(text)));
 }
 
 }  // namespace
@@ -109,7 +109,15 @@ Expected<std::optional<MeasuredRow>> RowTable::row(const std::vector<std::string
     return bad_input(
         fmt::format("{}: {} columns: expected {} as in line 1", place, cells.size(), columns_));
   }
-  if (at_.in_place && cells[*at_.in_place] == "1") return std::nullopt;
+  // In-place results of the same test that are wrong make its other times doubtful.
+  if (at_.wrong) {
+    if (const auto right = check_wrong(cells[*at_.wrong], place); !right) return error_of(right);
+  }
+  if (at_.in_place) {
+    const auto in_place = is_in_place(cells[*at_.in_place], place);
+    if (!in_place) return error_of(in_place);
+    if (*in_place) return std::nullopt;
+  }
   const auto operation = operation_of(cells[*at_.op]);
   if (!operation) return bad_input(place + ": " + operation.error().message);
   const auto gpus = gpus_of(cells, place);
@@ -122,9 +130,6 @@ Expected<std::optional<MeasuredRow>> RowTable::row(const std::vector<std::string
   };
   if (!(bytes > 0 && bytes <= kMostBytes)) return complain("bytes", *at_.bytes, kMostBytes);
   if (!(us > 0 && us <= kMostUs)) return complain("us", *at_.us, kMostUs);
-  if (at_.wrong) {
-    if (const auto right = check_wrong(cells[*at_.wrong], place); !right) return error_of(right);
-  }
   const double algbw = at_.algbw ? number(cells[*at_.algbw]) : 0;
   const double share = at_.busbw ? bus_share(algbw, number(cells[*at_.busbw])) : 0;
   return MeasuredRow{*operation, *gpus, bytes, us, place, share, {}, known_rate(algbw), 0};

@@ -28,7 +28,8 @@ std::vector<MeasuredRow> rows_of_list(const json& document, const std::string& o
     const std::string place = fmt::format("{}: [{}]", origin, i);
     std::vector<std::string> cells;
     for (const std::string& name : names) {
-      const bool there = document[i].is_object() && document[i].contains(name);
+      const bool there =
+          document[i].is_object() && document[i].contains(name) && !document[i][name].is_null();
       cells.push_back(there ? text_of(document[i][name]) : "");
     }
     if (const auto row = value_or_throw(table.row(cells, place))) rows.push_back(*row);
@@ -79,6 +80,43 @@ Operation operation_of(const JsonReader& root, Operation asked) {
   return named.value_or(asked);
 }
 
+/// The settings of a run, by the names of util.cu.
+Sweep sweep_of(const JsonReader& config) {
+  Sweep sweep;
+  const auto read = [&](const char* name, double& value) {
+    if (config.has(name)) value = config[name].number(0, 1e18);
+  };
+  read("maximum_bytes", sweep.most);
+  read("step_factor", sweep.factor);
+  read("step_bytes", sweep.step);
+  return sweep;
+}
+
+/// Throws: out-of-place or in-place results that were wrong. Null: they were not checked.
+void check_wrong_in(const JsonReader& result) {
+  for (const char* way : {"out_of_place", "in_place"}) {
+    if (!result.has(way)) continue;
+    const JsonReader timed = result[way];
+    if (!timed.has("nwrong")) continue;
+    const JsonReader wrong = timed["nwrong"];
+    if (wrong.number() != 0) wrong.fail("expected 0: wrong results have no time");
+  }
+}
+
+/// Throws: a run that found results wrong. The test writes "okay" as a text.
+void check_bounds(const JsonReader& root) {
+  if (!root.has("out_of_bounds")) return;
+  const JsonReader bounds = root["out_of_bounds"];
+  if (bounds.has("count")) {
+    const JsonReader count = bounds["count"];
+    if (count.integer() > 0) count.fail("expected 0: wrong results have no time");
+  }
+  if (!bounds.has("okay")) return;
+  const JsonReader okay = bounds["okay"];
+  const bool is_good = okay.is_text() ? okay.text() == "true" : okay.boolean();
+  if (!is_good) okay.fail("expected true: wrong results have no time");
+}
+
 std::vector<MeasuredRow> rows_of_run(const JsonReader& root, const std::string& origin,
                                      Operation asked) {
   const JsonReader results = root["results"];
@@ -86,27 +124,22 @@ std::vector<MeasuredRow> rows_of_run(const JsonReader& root, const std::string& 
   const int gpus = gpus_of(config);
   const std::string gpu = gpu_of(config);
   const Operation operation = operation_of(root, asked);
-  if (root.has("out_of_bounds")) {
-    const JsonReader bounds = root["out_of_bounds"];
-    const JsonReader count = bounds["count"];
-    if (count.integer() > 0) count.fail("expected 0: wrong results have no time");
-  }
+  check_bounds(root);
   std::vector<MeasuredRow> rows;
   std::size_t index = 0;
   results.each([&](const JsonReader& at) {
     const std::string place = fmt::format("{}: results[{}]", origin, index++);
     const double bytes = at["size"].number(0, 1e18);
+    check_wrong_in(at);
     if (bytes == 0 || !at.has("out_of_place")) return;
     const JsonReader timed = at["out_of_place"];
     const double us = timed[timed.has("time") ? "time" : "cpu_time"].number(1e-6, 1e12);
-    if (timed.has("nwrong")) {
-      const JsonReader wrong = timed["nwrong"];
-      if (wrong.number() != 0) wrong.fail("expected 0: wrong results have no time");
-    }
     const double algbw = timed["alg_bw"].number();
     rows.push_back({operation, gpus, bytes, us, place, bus_share(algbw, timed["bus_bw"].number()),
                     gpu, known_rate(algbw), 0});
   });
+  const Sweep sweep = sweep_of(config);
+  if (!rows.empty() && sweep.goes_on_after(rows.back().bytes)) rows.back().run_to = sweep.most;
   return rows;
 }
 
@@ -114,7 +147,7 @@ std::vector<MeasuredRow> rows_of_run(const JsonReader& root, const std::string& 
 
 Rows parse_test_json(std::string_view text, const std::string& origin, Operation asked) {
   try {
-    const json document = parse_python_json(text, origin);
+    const json document = parse_unique_json(text, origin);
     auto rows = document.is_array() ? rows_of_list(document, origin)
                                     : rows_of_run(JsonReader(document, origin), origin, asked);
     if (rows.empty()) return bad_input(origin + ": expected results of nccl-tests, found none");

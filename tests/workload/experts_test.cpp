@@ -276,5 +276,103 @@ TEST(Workload, more_rows_than_a_gemm_has_are_refused) {
               HasSubstr("the experts of a rank would have 4294967294 rows"));
 }
 
+/// A model with 16 experts, two of which a token passes, and the fields of `more`.
+std::string with_experts(const std::string& type, const std::string& more) {
+  return R"({"model_type": ")" + type + R"(", "hidden_size": 2048, "intermediate_size": 8192,
+             "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128,
+             "num_hidden_layers": 8, "num_experts_per_tok": 2, )" +
+         more + "}";
+}
+
+// Widths of the classes: Dots1Config 1408, Ernie4_5_MoeConfig 1536, Lfm2MoeConfig 1792,
+// GlmMoeDsaConfig 2048.
+TEST(Experts, a_width_that_is_missing_is_that_of_the_class) {
+  for (const auto& [text, width] : std::initializer_list<std::pair<std::string, int>>{
+           {with_experts("dots1", R"("n_routed_experts": 16)"), 1408},
+           {with_experts("ernie4_5_moe", R"("moe_num_experts": 16)"), 1536},
+           {with_experts("lfm2_moe", R"("num_experts": 16, "layer_types": ["full_attention", "conv",
+                "full_attention", "conv", "full_attention", "conv", "full_attention", "conv"])"),
+            1792},
+           {with_experts("glm_moe_dsa", R"("n_routed_experts": 16, "kv_lora_rank": 512)"), 2048}}) {
+    const Workload work = of_text(text, 2);
+    EXPECT_EQ(shape_of(work, Product::combine).k, width) << text;
+    EXPECT_TRUE(notes_say(work, "moe_intermediate_size = " + std::to_string(width))) << text;
+  }
+}
+
+TEST(Experts, a_width_that_nothing_says_is_refused_by_name) {
+  for (const std::string& text :
+       {with_experts("glm4_moe", R"("n_routed_experts": 16)"),
+        with_experts("deepseek_v3", R"("n_routed_experts": 16, "kv_lora_rank": 512)"),
+        with_experts("bailing_moe_v2", R"("num_experts": 16)"),
+        with_experts("gemma4_text", R"("num_experts": 16, "enable_moe_block": true)"),
+        with_experts("qwen3_next", R"("num_experts": 16, "moe_intermediate_size": null)"),
+        with_experts("dots1", R"("n_routed_experts": 16, "moe_intermediate_size": null)"),
+        with_experts("my_moe", R"("num_experts": 16, "hidden_act": "silu")")}) {
+    EXPECT_THAT(error_of(text), HasSubstr("moe_intermediate_size is missing")) << text;
+  }
+  const std::string unknown = with_experts("my_moe", R"("num_experts": 16, "hidden_act": "silu")");
+  EXPECT_THAT(error_of(unknown), HasSubstr("--assume-dense"));
+  const auto dense = value_or_throw(parse_model_config(unknown, "", {.assume_dense = true}));
+  EXPECT_EQ(dense.expert_intermediate, 8192);
+  // MixtralConfig and OlmoeConfig have one width for both.
+  for (const std::string type : {"mixtral", "olmoe"}) {
+    EXPECT_EQ(value_or_throw(parse_model_config(with_experts(type, R"("num_experts": 16)"), ""))
+                  .expert_intermediate,
+              8192);
+  }
+}
+
+// NemotronHConfig: 7688 for both widths, which no usual --tp divides well; the error says so.
+TEST(Experts, errors_about_sizes_name_the_defaults) {
+  const std::string text = with_experts(
+      "nemotron_h", R"("n_routed_experts": 16, "hybrid_override_pattern": "ME*EME*E")");
+  EXPECT_THAT(error_of(text, {.tp = 2, .tokens = {4096}}),
+              HasSubstr("moe_shared_expert_intermediate_size = 7688"));
+}
+
+// vLLM's bailing_moe.py: moe_shared_expert_intermediate_size, times num_shared_experts.
+TEST(Experts, shared_experts_of_ling_have_their_width_each) {
+  const Workload work =
+      of_text(with_experts("bailing_moe_v2", R"("num_experts": 16, "moe_intermediate_size": 512,
+          "moe_shared_expert_intermediate_size": 1024, "num_shared_experts": 2)"),
+              2);
+  EXPECT_EQ(shape_of(work, Product::shared_down).k, 2 * 1024 / 2);
+}
+
+TEST(Experts, wrong_lists_of_layers_with_experts_are_refused) {
+  const auto glm = [](const std::string& more) {
+    return error_of(
+        with_experts("glm_moe_dsa", R"("n_routed_experts": 16, "kv_lora_rank": 512, )" + more));
+  };
+  EXPECT_THAT(glm(R"("mlp_layer_types": ["dense", "sparse", "sparse", "spares", "sparse", "sparse",
+                     "sparse", "sparse"])"),
+              HasSubstr("mlp_layer_types has 'spares': expected dense or sparse"));
+  EXPECT_THAT(glm(R"("moe_layer_freq": 0)"), HasSubstr("moe_layer_freq = 0"));
+  EXPECT_THAT(glm(R"("moe_layer_freq": [0, 1, 2, 1, 1, 1, 1, 1])"),
+              HasSubstr("moe_layer_freq has 2"));
+}
+
+// Ernie4_5_MoeConfig: moe_layer_end_index = -1 is the last layer.
+TEST(Experts, an_end_of_minus_one_is_the_last_layer) {
+  const auto layers = [](const char* end) {
+    return value_or_throw(parse_model_config(with_experts("ernie4_5_moe", R"("moe_num_experts": 16,
+                   "moe_layer_start_index": 1, "moe_layer_end_index": )" + std::string(end)),
+                                             ""))
+        .expert_layers;
+  };
+  EXPECT_EQ(layers("-1"), 7);
+  EXPECT_EQ(layers("5"), 5);
+}
+
+TEST(Experts, a_dense_nemotron_says_nothing_of_experts) {
+  const Workload work = of_text(
+      R"({"model_type": "nemotron_h", "hidden_size": 4096, "intermediate_size": 21504,
+          "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128,
+          "num_hidden_layers": 4, "hybrid_override_pattern": "M-*-"})",
+      4);
+  EXPECT_FALSE(notes_say(work, "num_experts_per_tok"));
+}
+
 }  // namespace
 }  // namespace overlaptune

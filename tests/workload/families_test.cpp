@@ -355,5 +355,82 @@ TEST(Families, heads_of_keys_by_layer) {
                                                      json{"o", 1024, 512, 3}}));
 }
 
+// BitNetMLP: down(ffn_sub_norm(relu2(gate(x)) * up(x))). Names of activations with a gate: those of
+// vLLM (silu_and_mul), of T5 (gated-gelu), and with other letters.
+TEST(Families, gates_have_many_names) {
+  const auto is_gated = [](const std::string& fields) {
+    return value_or_throw(parse_model_config(with(fields), "")).gated;
+  };
+  EXPECT_TRUE(is_gated(R"("model_type": "bitnet", "hidden_act": "relu2")"));
+  for (const std::string name : {"SwiGLU", "swiglu", "GEGLU", "gated-gelu", "gated_silu",
+                                 "silu_and_mul", "gelu_and_mul", "SiLU"}) {
+    EXPECT_TRUE(is_gated(R"("model_type": "my_model", "hidden_act": ")" + name + '"')) << name;
+  }
+  EXPECT_TRUE(is_gated(R"("model_type": "gpt2", "activation_function": "SwiGLU")"));
+  for (const std::string name : {"gelu", "relu2", "GELU_new"}) {
+    EXPECT_FALSE(is_gated(R"("model_type": "my_model", "hidden_act": ")" + name + '"')) << name;
+  }
+}
+
+// FalconAttention: 3 * hidden_size without multi_query and without the newer decoder, whatever
+// num_kv_heads says.
+TEST(Families, falcon_without_multi_query_has_as_many_heads_of_keys) {
+  const auto falcon = [](const std::string& fields) {
+    return value_or_throw(
+        parse_model_config(R"({"model_type": "falcon", "hidden_size": 4096, "num_hidden_layers": 2,
+                               "num_attention_heads": 64, "num_kv_heads": 8, )" +
+                               fields + "}",
+                           ""));
+  };
+  const auto old = falcon(R"("multi_query": false, "new_decoder_architecture": false)");
+  EXPECT_EQ(old.kv_heads, 64);
+  EXPECT_THAT(all(old.assumptions), testing::Not(HasSubstr("num_key_value_heads")));
+  EXPECT_EQ(falcon(R"("multi_query": true)").kv_heads, 1);
+  EXPECT_EQ(falcon(R"("multi_query": true, "new_decoder_architecture": true)").kv_heads, 8);
+}
+
+// vLLM's qwen3_next.py reads attn_output_gate; the class in transformers always has the gate.
+TEST(Families, a_gate_that_the_file_takes_away_is_said) {
+  const auto qwen = [](const std::string& value) {
+    return value_or_throw(parse_model_config(
+        with(R"("model_type": "qwen3_5_text", "layer_types": ["full_attention")" +
+             [] {
+               std::string others;
+               for (int i = 1; i < 32; ++i) others += R"(, "linear_attention")";
+               return others;
+             }() +
+             R"(], "attn_output_gate": )" + value),
+        ""));
+  };
+  EXPECT_TRUE(qwen("true").query_gate);
+  EXPECT_FALSE(qwen("false").query_gate);
+  EXPECT_THAT(all(qwen("false").assumptions), HasSubstr("attn_output_gate = false"));
+  EXPECT_THAT(all(qwen("true").assumptions), testing::Not(HasSubstr("attn_output_gate")));
+}
+
+TEST(Families, widths_of_layers_are_bounded) {
+  const auto with_widths = [](std::size_t different) {
+    json model = json::parse(with(R"("model_type": "llama")"));
+    json widths = json::array();
+    for (std::size_t i = 0; i < 1000; ++i) widths.push_back(64 * (1 + i % different));
+    model["num_hidden_layers"] = widths.size();
+    model["intermediate_size"] = widths;
+    return refusal(model.dump());
+  };
+  EXPECT_EQ(with_widths(kMostWidths), "");
+  EXPECT_THAT(with_widths(kMostWidths + 1),
+              HasSubstr("intermediate_size has 501 different widths: expected at most 500"));
+}
+
+TEST(Families, flags_and_counts_of_layers_that_cannot_be_are_refused) {
+  EXPECT_THAT(refusal(with(R"("model_type": "gemma3n_text", "num_kv_shared_layers": 99)")),
+              HasSubstr("num_kv_shared_layers = 99: expected less than the 32 layers"));
+  EXPECT_THAT(
+      refusal(R"({"model_type": "mimo_v2_flash", "hidden_size": 4096, "intermediate_size": 16384,
+                  "num_attention_heads": 64, "num_hidden_layers": 3,
+                  "hybrid_layer_pattern": [0, 1, 2]})"),
+      HasSubstr("hybrid_layer_pattern has 2: expected 0 or 1"));
+}
+
 }  // namespace
 }  // namespace overlaptune

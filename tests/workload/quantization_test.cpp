@@ -87,6 +87,139 @@ TEST(Quantization, modules_that_stay_in_16_bits_are_read) {
   EXPECT_EQ(elements_of(quantised(targets)), (std::vector<Elements>{k16, k8, k16, k8}));
 }
 
+TEST(Quantization, targets_are_read_as_other_lists) {
+  constexpr Elements k8 = Elements::e4m3_tensor_bf16;
+  constexpr Elements k16 = Elements::bf16;
+  const auto of_targets = [](const std::string& targets) {
+    std::string text = compressed(kByTensor, kByTensor);
+    text.replace(text.find("\"Linear\""), 8, targets);
+    return quantised(text);
+  };
+  EXPECT_EQ(elements_of(of_targets(R"("re:.*self_attn.o_proj.*", "re:.*mlp.down_proj.*")")),
+            (std::vector<Elements>{k8, k8, k16, k16}));
+  // kv_b_proj has no product here, so all others stay.
+  EXPECT_EQ(elements_of(of_targets(R"("re:.*self_attn.kv_b_proj", "re:.*mlp.*")")),
+            (std::vector<Elements>{k16, k8, k16, k8}));
+  const Workload some = of_targets(R"("model.layers.0.mlp", "re:.*self_attn.*")");
+  EXPECT_TRUE(notes_say(some, "a part in 16 bits: gate_up (31 of 32 layers)"));
+}
+
+TEST(Quantization, a_list_may_be_one_text_and_nothing_else) {
+  const auto fp8 = [](const std::string& list) {
+    return R"({"quant_method": "fp8", "activation_scheme": "static", "ignore": )" + list + "}";
+  };
+  EXPECT_EQ(elements_of(quantised(fp8(R"("re:.*self_attn.*")"))).front(), Elements::bf16);
+  for (const std::string wrong : {R"({"modules": ["self_attn"]})", "3", "true"}) {
+    try {
+      static_cast<void>(quantised(fp8(wrong)));
+      ADD_FAILURE() << wrong;
+    } catch (const Failure& failure) {
+      EXPECT_NE(std::string(failure.what()).find("quantization_config.ignore"), std::string::npos)
+          << failure.what();
+    }
+  }
+}
+
+TEST(Quantization, fields_that_are_not_known_are_named) {
+  std::string misspelt = compressed(kByTensor, kByTensor);
+  misspelt.replace(misspelt.find("targets"), 7, "target");
+  for (
+      const auto& [described, says] : std::initializer_list<std::pair<std::string, std::string>>{
+          {R"({"quant_method": "fp8", "activation_scheme": "dynamic", "weight_block_sizes": [128]})",
+           "weight_block_sizes"},
+          {R"({"quant_method": "fp8", "activation_scheme": "dynamic",
+                "modules_not_to_convert": ["self_attn"]})",
+           "modules_not_to_convert"},
+          {R"({"quant_method": "modelopt", "quant_algo": "FP8", "exclude_module": ["mlp"]})",
+           "exclude_module"},
+          {R"({"quant_method": "fbgemm_fp8", "llm_int8_skip_modules": ["self_attn"]})",
+           "llm_int8_skip_modules"},
+          {misspelt, "config_groups.group_0.target"}}) {
+    EXPECT_TRUE(notes_say(quantised(described), "that are not known were not read: " + says))
+        << described;
+  }
+  // compressed-tensors writes empty objects for what a model does not use.
+  std::string with_empty = compressed(kByTensor, kByTensor);
+  with_empty.insert(1, R"("transform_config": {}, "format": "float-quantized",
+                          "sparsity_config": {"format": "dense", "global_sparsity": 0.1}, )");
+  EXPECT_FALSE(notes_say(quantised(with_empty), "were not read"));
+  EXPECT_FALSE(notes_say(quantised(with_empty), "sparse"));
+  with_empty.replace(with_empty.find("{}"), 2, R"({"config_groups": {"u": {}}})");
+  EXPECT_TRUE(notes_say(quantised(with_empty), "were not read: transform_config"));
+}
+
+/// compressed-tensors with these groups: {"name": ..., ...}.
+Workload of_groups(const std::string& groups) {
+  return quantised(R"({"quant_method": "compressed-tensors", "config_groups": {)" + groups + "}}");
+}
+
+TEST(Quantization, groups_have_any_name_and_one_scheme) {
+  const auto group = [](const char* weights, const char* targets) {
+    return std::string(R"({"targets": [)") + targets + R"(], "weights": )" + weights +
+           R"(, "input_activations": )" + kByTensor + "}";
+  };
+  EXPECT_EQ(of_groups(R"("FP8": )" + group(kByTensor, "\"Linear\"")).problems.front().elements,
+            Elements::e4m3_tensor_bf16);
+  for (const std::string second : {"group_1", "group_2", "mlp"}) {
+    const Workload work = of_groups(R"("group_0": )" + group(kByTensor, "\"Linear\"") + ", \"" +
+                                    second + "\": " + group(kByChannel, "\"re:.*mlp.*\""));
+    EXPECT_EQ(work.problems.front().elements, Elements::bf16) << second;
+    EXPECT_TRUE(notes_say(work, "so times with quantized weights differ")) << second;
+  }
+  // Two groups of one scheme: what neither targets stays in 16 bits.
+  EXPECT_EQ(elements_of(of_groups(R"("a": )" + group(kByTensor, "\"re:.*o_proj\"") + R"(, "b": )" +
+                                  group(kByTensor, "\"re:.*down_proj\""))),
+            (std::vector<Elements>{Elements::e4m3_tensor_bf16, Elements::e4m3_tensor_bf16,
+                                   Elements::bf16, Elements::bf16}));
+}
+
+/// A GLM-4.5-Air-like model of 46 layers, the first of which is dense, and one that predicts more
+/// tokens.
+Workload with_experts(const std::string& ignored) {
+  return of_text(R"({"model_type": "glm4_moe", "hidden_size": 4096, "intermediate_size": 10240,
+                     "moe_intermediate_size": 1408, "num_attention_heads": 96, "head_dim": 128,
+                     "num_key_value_heads": 8, "num_hidden_layers": 46, "n_routed_experts": 128,
+                     "num_experts_per_tok": 8, "n_shared_experts": 1, "first_k_dense_replace": 1,
+                     "num_nextn_predict_layers": 1, "torch_dtype": "bfloat16",
+                     "quantization_config": {"quant_method": "fp8", "activation_scheme": "dynamic",
+                       "ignored_layers": [)" +
+                     ignored + "]}}",
+                 4);
+}
+
+TEST(Quantization, numbers_of_layers_count_where_the_layers_have_the_module) {
+  // Layer 0 is the only one with a dense MLP.
+  EXPECT_TRUE(notes_say(with_experts(R"("model.layers.0.mlp")"), "16 bits: gate_up, down as"));
+  const Workload fifth = with_experts(R"("model.layers.5.mlp")");
+  EXPECT_TRUE(notes_say(fifth, "shared_gate_up (1 of 45 layers)"));
+  EXPECT_TRUE(notes_say(fifth, "experts_down (1 of 45 layers)"));
+  EXPECT_FALSE(notes_say(fifth, "but for those"));
+  EXPECT_FALSE(notes_say(with_experts(R"("model.layers.46.mlp")"), "in 16 bits"));
+  EXPECT_TRUE(notes_say(with_experts(R"("model.layers.47.mlp")"),
+                        "not known in its list: model.layers.47.mlp"));
+  EXPECT_TRUE(notes_say(with_experts(R"("model.layers.0.mlp.experts")"),
+                        "not known in its list: model.layers.0.mlp.experts"));
+}
+
+TEST(Quantization, sparse_weights_and_bits_of_chatglm_are_named) {
+  std::string sparse = compressed(kByChannel, kByToken);
+  sparse.insert(1, R"("sparsity_config": {"format": "sparse-24-bitmask",
+                       "sparsity_structure": "2:4"}, )");
+  EXPECT_TRUE(
+      notes_say(quantised(sparse), "(sparsity_config: 2:4): the products are taken as dense"));
+  const auto chatglm = [](const char* bits) {
+    return of_text(R"({"model_type": "chatglm", "hidden_size": 4096, "ffn_hidden_size": 13696,
+                       "num_attention_heads": 32, "num_layers": 28, "multi_query_attention": true,
+                       "multi_query_group_num": 2, "torch_dtype": "float16",
+                       "quantization_bit": )" +
+                       std::string(bits) + "}",
+                   2);
+  };
+  EXPECT_TRUE(notes_say(chatglm("4"), "the weights are quantized (quantization_bit = 4)"));
+  EXPECT_FALSE(notes_say(chatglm("0"), "quantized"));
+  EXPECT_FALSE(notes_say(chatglm("null"), "quantized"));
+}
+
 TEST(Quantization, a_note_that_is_no_object_is_named) {
   for (const std::string described : {R"("fp8")", "true", "[8]"}) {
     const Workload work = quantised(described);
@@ -104,6 +237,8 @@ TEST(Quantization, products_that_kernels_do_not_have_are_those_of_16_bits) {
         std::string(R"({"quant_method": "compressed-tensors", "config_groups": 3})"),
         std::string(R"({"quant_method": "fp8", "activation_scheme": "dynamic",
                         "weight_block_size": [128, 128]})"),
+        std::string(R"({"quant_method": "fp8", "activation_scheme": "none"})"),
+        std::string(R"({"quant_method": "fp8", "activation_scheme": "dynamic", "fmt": "e5m2"})"),
         std::string(R"({"quant_method": "modelopt", "quant_algo": "NVFP4"})"),
         std::string(R"({"quant_method": "gptq", "bits": 4})"), std::string("{}")}) {
     const Workload work = quantised(described);

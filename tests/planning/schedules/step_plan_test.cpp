@@ -144,6 +144,18 @@ TEST(StepGraphFile, fields_that_are_unknown_or_stand_twice_are_refused) {
               HasSubstr("g.json: tasks[0].us: is there twice"));
   EXPECT_EQ(graph_error(R"({"tasks": [)" + task + R"(}], "scheduled_us": 1, "nodes": []})"),
             "none");
+  EXPECT_THAT(graph_error(R"({"tasks": [)" + task + R"(}], "scheduled_us": 1, "fusion": []})"),
+              HasSubstr("fusion: not a field that is read; did you mean 'fusions'?"));
+}
+
+TEST(StepGraphFile, fields_that_are_null_are_refused) {
+  const std::string task = R"({"name": "a", "resource": "compute", "us": 1)";
+  for (const std::string field : {"after", "kind", "slows", "cost_source"}) {
+    EXPECT_THAT(graph_error(R"({"tasks": [)" + task + ", \"" + field + R"(": null}]})"),
+                HasSubstr("g.json: tasks[0]." + field + " is null: expected a value"));
+  }
+  EXPECT_THAT(graph_error(R"({"tasks": [)" + task + R"(}], "fusions": null})"),
+              HasSubstr("g.json: fusions is null"));
 }
 
 TEST(StepGraphFile, no_task_is_between_those_of_a_fusion) {

@@ -133,6 +133,32 @@ TEST(ClusterFile, a_node_is_joined_by_any_network) {
   EXPECT_THAT(unknown.error().message, HasSubstr("--cluster ib-100: no such file"));
 }
 
+/// Four A100 with 12 links: four for each pair on a board without a switch. 8 H200 with 18 links
+/// have switches.
+TEST(ClusterFile, several_links_for_each_other_member_are_a_doubt) {
+  const auto notes = [](int links, int size) {
+    return value_or_throw(
+               parse_cluster(R"({"name": "c", "description": "d",
+                 "launch_us": {"value": 5, "source": "s"}, "levels": [{"name": "NVLink",
+                 "kind": "switch", "size": )" +
+                                 std::to_string(size) + R"(, "links": {"value": )" +
+                                 std::to_string(links) +
+                                 R"(, "source": "s"}, "gb_per_s": {"value": 25, "source": "s"},
+                 "latency_us": {"value": 1, "source": "s"}}]})",
+                             "c"))
+        .notes;
+  };
+  ASSERT_EQ(notes(12, 4).size(), 1U);
+  EXPECT_THAT(notes(12, 4).front(), AllOf(HasSubstr("12 links are a multiple of the 3 others"),
+                                          HasSubstr("taken for a switch")));
+  EXPECT_TRUE(notes(18, 8).empty());
+  EXPECT_TRUE(notes(12, 8).empty());
+  EXPECT_TRUE(notes(18, 2).empty());
+  for (const EmbeddedCluster& each : embedded_clusters()) {
+    EXPECT_TRUE(value_or_throw(parse_cluster(each.text, each.name)).notes.empty()) << each.name;
+  }
+}
+
 /// Arithmetic: a pair has one of seven links of 48 GB/s; 4 GPUs have three each.
 TEST(ClusterFile, members_with_a_link_for_each_other_one_are_a_mesh) {
   const auto cluster = value_or_throw(

@@ -149,6 +149,39 @@ TEST(NcclTests, wrong_results_are_refused) {
       HasSubstr("#wrong is 3"));
 }
 
+TEST(NcclTests, counts_of_wrong_results_that_are_no_numbers_are_refused) {
+  const auto with = [](const std::string& wrong) {
+    return log_of(rank(0) + rank(1), " 1024 256 float sum -1 50 1 1 " + wrong + " 50 1 1 0\n");
+  };
+  for (const char* wrong : {"0x10", "true", "nan", "-", "1e+01*"}) {
+    EXPECT_THAT(error_of_rows(with(wrong)),
+                AllOf(HasSubstr("f: line 5: "), HasSubstr(std::string("#wrong is ") + wrong)));
+  }
+  for (const char* right : {"0", "0e+00", "N/A"}) EXPECT_EQ(rows_of(with(right)).size(), 1U);
+  // Older tests print how far results are off, and mark what is too far.
+  std::string old = with("1e+01*");
+  for (auto at = old.find("#wrong"); at != old.npos; at = old.find("#wrong")) {
+    old.replace(at, 6, "error");
+  }
+  EXPECT_THAT(error_of_rows(old), HasSubstr("line 5: error = '1e+01*'"));
+  EXPECT_THAT(error_of_rows(log_of(rank(0) + rank(1), kRow, "# Out of bounds values : 3 FAIL\n")),
+              HasSubstr("out of bounds values"));
+}
+
+TEST(NcclTests, rows_with_remarks_or_odd_sizes_are_read_or_refused) {
+  const auto with = [](const std::string& row) { return log_of(rank(0) + rank(1), row + "\n"); };
+  const std::string rest = " float sum -1 50 20.97 20.97 0 50 20.97 20.97 0";
+  const auto right = rows_of(with("1048576 262144" + rest));
+  EXPECT_EQ(rows_of(with("1048576 262144" + rest + " # ok")), right);
+  EXPECT_EQ(rows_of(with("1M 262144" + rest)), right);
+  EXPECT_EQ(rows_of(with("node#1: 1048576 262144" + rest)), right);
+  EXPECT_THAT(error_of_rows(with("1,048,576 262,144" + rest)),
+              HasSubstr("f: line 5: size = '1,048,576': expected a whole number of bytes"));
+  EXPECT_THAT(error_of_rows(with("1.5e6 262144" + rest)), HasSubstr("line 5: size = '1.5e6'"));
+  // A row that somebody made a remark.
+  EXPECT_THAT(error_of_rows(with("# 1048576 262144" + rest)), HasSubstr("found none"));
+}
+
 TEST(NcclTests, a_call_that_failed_is_refused) {
   for (const char* failure : {"node-a: Test NCCL failure common.cu:961 'unhandled system error'\n",
                               " .. node-a pid 1: Test failure common.cu:844\n"}) {
@@ -223,6 +256,34 @@ TEST(NcclTests, their_json) {
               ElementsAre(MeasuredRow{Operation::all_gather, 2, 1024, 20.5}));
   EXPECT_THAT(error_of_rows(document("2.0")),
               HasSubstr("results[0].out_of_place.nwrong: expected 0"));
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string text = document("0.0");
+    return text.replace(text.find(from), from.size(), to);
+  };
+  EXPECT_THAT(error_of_rows(changed("19.0", R"(19.0, "nwrong": 5.0)")),
+              HasSubstr("results[0].in_place.nwrong: expected 0"));
+  EXPECT_EQ(rows_of(changed("19.0", R"(19.0, "nwrong": null)")).size(), 1U);
+  EXPECT_THAT(error_of_rows(changed("20.5", R"(20.5, "time": 30.5)")),
+              HasSubstr("results[0].out_of_place.time: is there twice"));
+  for (const char* okay : {R"("false")", "false"}) {
+    EXPECT_THAT(error_of_rows(changed(R"("count": 0)", std::string(R"("okay": )") + okay)),
+                HasSubstr("out_of_bounds.okay: expected true"));
+  }
+  EXPECT_EQ(rows_of(changed(R"("count": 0)", R"("count": 0, "okay": "true")")).size(), 1U);
+}
+
+TEST(NcclTests, rows_that_are_missing_at_the_end_of_their_json_are_a_doubt) {
+  const auto run_to = [](const std::string& sizes) {
+    return rows_of(R"({"args": ["all_reduce_perf"], "config": {"nthreads": 1, "ngpus": 2, )" +
+                   sizes + R"("devices": [{"rank": 0}, {"rank": 1}]}, "results": [{"size": 1048576,
+                     "out_of_place": {"time": 50.0, "alg_bw": 20.97, "bus_bw": 20.97}}]})")
+        .front()
+        .run_to;
+  };
+  EXPECT_EQ(run_to(R"("maximum_bytes": 4194304, "step_factor": 4, )"), 4194304);
+  EXPECT_EQ(run_to(R"("maximum_bytes": 4194304, "step_bytes": 1048576, )"), 4194304);
+  EXPECT_EQ(run_to(R"("maximum_bytes": 4194303, "step_factor": 4, )"), 0);
+  EXPECT_EQ(run_to(""), 0);
 }
 
 TEST(RcclTests, their_csv_and_json) {
@@ -236,6 +297,27 @@ TEST(RcclTests, their_csv_and_json) {
   EXPECT_THAT(
       error_of_rows(begin + R"("inPlace":0, "time":9.5, "algBw":1, "busBw":1, "wrong":"7"}])"),
       HasSubstr("f: [0]: #wrong is 7"));
+}
+
+TEST(RcclTests, in_place_rows_are_known_by_several_words) {
+  const auto text = [](const std::string& in_place, const std::string& wrong = "0") {
+    return "name,gpus,size,inPlace,time,#wrong\nAllReduce,8,1024," + in_place + ",9,0\n" +
+           "AllReduce,8,2048,0,10," + wrong + "\n";
+  };
+  for (const char* in_place : {"1", "true", "True", "yes"}) {
+    EXPECT_EQ(rows_of(text(in_place)).size(), 1U) << in_place;
+  }
+  for (const char* out_of_place : {"0", "false", "no"}) {
+    EXPECT_EQ(rows_of(text(out_of_place)).size(), 2U) << out_of_place;
+  }
+  for (const char* odd : {"2", "maybe", "-1"}) {
+    EXPECT_THAT(error_of_rows(text(odd)), HasSubstr(std::string("f: line 2: inPlace = '") + odd));
+  }
+  for (const char* wrong : {"true", "-", "nan", "0x10", "3"}) {
+    EXPECT_THAT(error_of_rows(text("0", wrong)),
+                HasSubstr(std::string("f: line 3: #wrong is ") + wrong));
+  }
+  for (const char* right : {"", "N/A", "0.0"}) EXPECT_EQ(rows_of(text("1", right)).size(), 1U);
 }
 
 TEST(MeasuredRows, quoted_csv_and_sizes_with_units) {
