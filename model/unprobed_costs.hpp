@@ -18,16 +18,21 @@ struct UnprobedCosts {
   /// (machine/simulator/profiles/exchange_costs.py).
   Microseconds push_meet = us(14.7);
   Microseconds push_gap = us(6.6);
-  // `peer_store`. 2 H100 (docs/kernel-notes.md, "Groups of one wave"): GEMMs of two tiles,
-  // all-to-all, and reduce-scatter against it.
-  Microseconds store_signal = us(3.5);  ///< from a store at a peer until its signal is seen there
-  Microseconds store_receive = us(3);   ///< from there until the sum is stored, but for `store_add`
+  /// `peer_store`: from a store at a peer until its signal is seen there. Fitted, as `store_last`.
+  Microseconds store_signal = us(2);
+  /// From there until the sum is stored, but for `store_add`. 2 H100 (docs/kernel-notes.md, "Groups
+  /// of one wave"): reduce-scatter of two tiles against all-to-all.
+  Microseconds store_receive = us(3);
+  /// The last own tiles are longer by it for each peer: all SMs read what the peers have stored,
+  /// and none has a tile left to multiply meanwhile. Fitted to `peer_store` on 2 H100 and 2 and 4
+  /// H200 (docs/results/model-notes.md).
+  Microseconds store_last = us(4);
   /// All-reduce: the links stand still behind the sums of each group, for each peer. 4 H200: the
   /// same tiles in more and in fewer groups (docs/model.md).
   Microseconds store_gap = us(0.7);
-  /// Begin and end of a run. 2 H100: M = 1024, stores to the rank's own memory, against the plain
-  /// GEMM.
-  Microseconds store_run = us(5.5);
+  /// Begin and end of a run, without `store_last`. 2 H100: M = 1024, stores to the rank's own
+  /// memory, took 5.5 longer than the plain GEMM.
+  Microseconds store_run = us(5);
   // One H200 (tests/bench/peer_store_bench): M = 1024 against 16384, all-to-all, and reduce-scatter
   // against all-to-all, with tiles of which two or three consumers have rows.
   Microseconds store_subtile = us(0.12);  ///< each subtile of a consumer (core/config/staging.hpp)

@@ -15,13 +15,16 @@ namespace {
 /// groups of one wave and of more.
 constexpr double kApart = 0.015;
 
-/// Time that the links lose beside a GEMM, in units of its time. From 2 H100 and 4 H200, each by
-/// itself (tests/data/heldout): the mean error of predictions is within 0.3 points of its least on
-/// both.
-constexpr double kBesideShare = 0.25;
+/// Share of their time that the links lose beside a GEMM that takes as long; beside a shorter one
+/// by the square, because the links wait for tiles only where tiles come hardly faster than they
+/// leave. From 2 H100 and 2 and 4 H200 (docs/results/model-notes.md).
+constexpr double kBesideShare = 0.22;
 
-/// Peers up to which the gap behind the sums of a group was measured; more are taken to cost no
-/// more.
+/// Share of their time that the links lose for each peer beyond the first: tiles of several ranks
+/// meet on the way to one owner, but the probe of stores has a single peer. From 4 H200.
+constexpr double kMeetingShare = 0.025;
+
+/// Peers up to which costs of each peer were measured; more are taken to cost no more.
 constexpr double kMeasuredPeers = 3;
 
 /// Cost to a GEMM of stores from shared memory, as a share of the cost of an exchange that sends as
@@ -135,6 +138,7 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
       static_cast<double>(result_bytes(order.elements)) * tile.block_m * tile.block_n;
   const double of_c = static_cast<double>(collective_bytes(problem).count) / tiles;
   const double peers = problem.ranks - 1;
+  const double measured_peers = std::min(peers, kMeasuredPeers);
 
   const Staging staging = staging_of(tile, parts.limits, problem.elements);
   StoreProblem made{.ranks = problem.ranks,
@@ -152,12 +156,13 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
                     .cuts = {0, order.tiles()}};
   if (traits_of(problem.op).in_place()) {
     made.sum_sent = peers * of_c / setting.rate;
-    made.gap = std::min(peers, kMeasuredPeers) * parts.costs.store_gap.count();
+    made.gap = measured_peers * parts.costs.store_gap.count();
   }
   const StoreCosts costs = store_costs(staging, parts.costs);
   if (adds_up) {
     made.add_up = peers * costs.add;
     made.receive = parts.costs.store_receive.count();
+    made.last = measured_peers * parts.costs.store_last.count();
   }
   const double sent = made.all_sent();
   const double alone = made.produced(order.tiles());
@@ -169,7 +174,8 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
   made.tile_time += costs.tile;
   // The first tile is multiplied while the links have nothing to carry.
   const double beside = made.produced(order.tiles()) - made.produced(1);
-  const double longer = 1 + kBesideShare * std::min(1.0, beside / sent);
+  const double share = std::min(1.0, beside / sent);
+  const double longer = 1 + kBesideShare * share * share + kMeetingShare * (measured_peers - 1);
   made.sent *= longer;
   made.sum_sent *= longer;
   return made;

@@ -192,7 +192,7 @@ StoreStep finish(const StoreProblem& problem, const StoreStep& last, std::size_t
 double end_of(const StoreProblem& problem, const StoreStep& last) {
   const double computed = problem.produced(problem.tiles()) + last.state.delay;
   if (problem.sum_sent > 0) return std::max(computed, last.sums_arrived);
-  return std::max(computed, last.others_arrived + problem.receive + problem.add_up);
+  return std::max(computed + problem.last, last.others_arrived + problem.receive + problem.add_up);
 }
 
 }  // namespace overlaptune

@@ -24,6 +24,7 @@ struct StoreProblem {
   double add_up = 0;    ///< time by which an own tile is longer than another one
   double signal = 0;    ///< from the end of a store until its owner sees the signal
   double receive = 0;   ///< from that signal until an own tile is added up
+  double last = 0;      ///< the last own tiles are longer by it: nothing is multiplied meanwhile
   bool waits = false;   ///< an own tile waits for the tiles of the peers, to add them up
   /// Time by which a wave is longer that has only tiles of peers, or only own tiles: it shares no
   /// operands with the others.
