@@ -201,6 +201,36 @@ TEST(Quantization, numbers_of_layers_count_where_the_layers_have_the_module) {
                         "not known in its list: model.layers.0.mlp.experts"));
 }
 
+TEST(Quantization, entries_for_all_layers_of_a_block_that_none_has_are_named) {
+  const auto fp8 = [](const std::string& list) {
+    return quantised(R"({"quant_method": "fp8", "activation_scheme": "static", "ignore": [)" +
+                     list + "]}");
+  };
+  for (const std::string entry : {"re:.*shared_expert.*", "re:.*mlp.experts.*"}) {
+    EXPECT_TRUE(notes_say(fp8("\"" + entry + "\""), "not known in its list: " + entry)) << entry;
+  }
+  EXPECT_FALSE(notes_say(fp8(R"("re:.*mlp.*")"), "not known"));
+}
+
+TEST(Quantization, a_shared_mlp_is_the_only_one_of_granite_without_experts) {
+  const auto granite = [](const char* experts, const char* ignored) {
+    return of_text(R"({"model_type": "granitemoehybrid", "hidden_size": 2048,
+                       "intermediate_size": 8192, "shared_intermediate_size": 8192,
+                       "num_attention_heads": 32, "num_key_value_heads": 8,
+                       "num_hidden_layers": 2, "layer_types": ["attention", "attention"],
+                       "num_experts_per_tok": 0, "torch_dtype": "bfloat16",
+                       "num_local_experts": )" +
+                       std::string(experts) + R"(, "quantization_config": {"quant_method": "fp8",
+                         "activation_scheme": "static", "ignore": [")" +
+                       ignored + R"("]}})",
+                   4);
+  };
+  EXPECT_TRUE(notes_say(granite("0", "re:.*shared_mlp.*"), "16 bits: gate_up, down as"));
+  EXPECT_TRUE(
+      notes_say(granite("0", "model.layers.0.shared_mlp.output_linear"), "down (1 of 2 layers)"));
+  EXPECT_TRUE(notes_say(granite("0", "re:.*block_sparse_moe.*"), "not known in its list"));
+}
+
 TEST(Quantization, sparse_weights_and_bits_of_chatglm_are_named) {
   std::string sparse = compressed(kByChannel, kByToken);
   sparse.insert(1, R"("sparsity_config": {"format": "sparse-24-bitmask",
