@@ -217,10 +217,6 @@ bool is_of_word(std::string_view text, std::size_t at) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-bool is_digits(std::string_view text) {
-  return text == "0-9";
-}
-
 struct PathWord {
   std::string word{};
   std::string gap{};  ///< before the word
@@ -239,7 +235,7 @@ Entry parts_of(std::string_view text) {
   if (entry.is_regex) text.remove_prefix(text.substr(3).starts_with('^') ? 4 : 3);
   std::size_t begin = 0;
   for (std::size_t i = 0; i < text.size();) {
-    const bool in_class = i > 0 && text[i - 1] == '[' && is_digits(text.substr(i, 3));
+    const bool in_class = i > 0 && text[i - 1] == '[' && text.substr(i, 3) == "0-9";
     if (in_class || !is_of_word(text, i)) {
       i += in_class ? 3 : 1;
       continue;
@@ -336,11 +332,28 @@ Blocks longer_blocks(const PathWord& at, const NamingStyle& style) {
 }
 
 /// Whether what stands behind the last word leaves it whole. A block has modules behind a dot, and
-/// a module has none.
-bool ends(const std::string& gap, bool is_block) {
-  constexpr std::array<std::string_view, 4> kAny{"", "$", "W", "W$"};
+/// a module has none. Attention and MLPs are no linear modules themselves; experts may be one.
+bool ends(const std::string& gap, const BlockName* block) {
+  constexpr std::array<std::string_view, 3> kAny{"", "W", "W$"};
   constexpr std::array<std::string_view, 3> kBehindBlock{"D", "DW", "DW$"};
-  return is_one_of(gap, kAny) || (is_block && is_one_of(with_dots(gap), kBehindBlock));
+  if (is_one_of(gap, kAny)) return true;
+  if (block == nullptr) return gap == "$";
+  const bool may_be_one = block->blocks == kShared || block->blocks == kExperts;
+  return is_one_of(with_dots(gap), kBehindBlock) || (gap == "$" && may_be_one);
+}
+
+/// Whether the word at `i` may stand right behind the one before it: the layers are behind the way
+/// to them, and but for OPT's fc1 and fc2 all modules are in a block.
+bool may_follow(const Entry& entry, std::size_t i, const NamingStyle& style) {
+  const PathWord& at = entry.words[i];
+  if (i == 0 || at.gap.find('W') != at.gap.npos) return true;
+  const std::string& before = entry.words[i - 1].word;
+  const bool has_block = block_named(at.word) != nullptr;
+  if (is_root(before, style)) {
+    return is_root(at.word, style) || is_list_of_layers(at.word) || at.word == "encoder";
+  }
+  const bool behind_layer = is_number(before) || is_list_of_layers(before);
+  return !behind_layer || has_block || is_number(at.word) || at.word.starts_with("fc");
 }
 
 /// Whether the word at `i` is known there, by those before it. `gap`: behind it.
@@ -353,7 +366,8 @@ bool fits(const Entry& entry, std::size_t i, const std::string& gap, const Namin
     return is_list_of_layers(before) && with_dots(entry.words[i].gap) == "D" &&
            (is_plain_end || with_dots(gap) == "D");
   }
-  if (is_last) return ends(gap, block_named(word) != nullptr);
+  if (!may_follow(entry, i, style)) return false;
+  if (is_last) return ends(gap, block_named(word));
   if (is_list_of_layers(word)) {
     const bool has_number = is_number(entry.words[i + 1].word) && with_dots(gap) == "D";
     return has_number || takes_all_numbers(gap);
@@ -384,6 +398,9 @@ Path path_of(const Entry& entry, const NamingStyle& style) {
     if (!fits(entry, i, gap, style)) path.is_known = false;
     if (is_number(words[i].word)) path.layer = std::stoll(words[i].word);
     const BlockName* const block = block_named(words[i].word);
+    const bool goes_back = is_list_of_layers(words[i].word) || is_root(words[i].word, style);
+    const bool is_apart = block != nullptr && (block->blocks & path.blocks) == 0;
+    if (path.has_block && (goes_back || is_apart)) path.is_known = false;
     if (block == nullptr) continue;
     const bool has_own =
         i + 2 == words.size() && with_dots(gap) == "D" && block_named(words[i + 1].word) == nullptr;

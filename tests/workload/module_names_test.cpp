@@ -168,6 +168,19 @@ TEST(ModuleNames, experts_behind_any_text_are_shared_ones_too) {
   EXPECT_EQ(count("re:.*experts.*", "shared_expert"), 3U);
 }
 
+// No class has modules of these names.
+TEST(ModuleNames, words_stand_in_their_order) {
+  for (const std::string entry :
+       {"re:.*self_attn$", "re:.*layers\\.31.mlp$", "re:.*layers\\.1\\.q_proj",
+        "re:model.self_attn.*", "re:.*mlp.*self_attn", "re:.*self_attn.*layers.*mlp",
+        "model.layers.*.o_proj.*"}) {
+    EXPECT_EQ(named(entry), "not known") << entry;
+  }
+  EXPECT_EQ(named("model.decoder.layers.3.fc2"),
+            "dense.down_proj shared.down_proj "
+            "experts.down_proj of 3");
+}
+
 TEST(ModuleNames, patterns_are_matched_from_the_beginning) {
   for (const std::string entry :
        {"re:self_attn.*", "re:layers.*mlp", "re:mlp", "re:\\.mlp", "re:.mlp"}) {

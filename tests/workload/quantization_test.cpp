@@ -201,6 +201,29 @@ TEST(Quantization, numbers_of_layers_count_where_the_layers_have_the_module) {
                         "not known in its list: model.layers.0.mlp.experts"));
 }
 
+// Numbers of layers by Python's re.match over model.layers.0 to 31.
+TEST(Quantization, patterns_count_the_layers_that_they_match) {
+  struct Case {
+    std::string entry;  ///< in JSON
+    std::string says;
+  };
+  for (const auto& [entry, says] : std::initializer_list<Case>{
+           {R"(re:.*layers\\.\\d+\\.mlp\\..*)", "16 bits: gate_up, down as"},   // 32
+           {R"(re:.*layers\\.7\\.mlp\\..*)", "down (1 of 32 layers)"},          // 1
+           {R"(re:.*layers\\.\\d\\.mlp\\..*)", "not known in its list: re:"},   // 10
+           {R"(re:.*layers\\.1\\d\\.mlp\\..*)", "not known in its list: re:"},  // 10
+           {R"(re:.*layers.1.*mlp.*)", "not known in its list: re:"},           // 11
+           {R"(re:.*\\.0\\.mlp.*)", "not known in its list: re:"},              // 1
+           {R"(re:self_attn.*)", "not known in its list: re:self_attn"},        // 0
+           {R"(re:.*mlp.gate)", "not known in its list: re:.*mlp.gate"}}) {     // 32, of gate_proj
+    const Workload work =
+        quantised(R"({"quant_method": "fp8", "activation_scheme": "static", "ignore": [")" + entry +
+                  R"("]})");
+    EXPECT_TRUE(notes_say(work, says)) << entry;
+    EXPECT_EQ(notes_say(work, "but for those"), says.starts_with("16 bits")) << entry;
+  }
+}
+
 TEST(Quantization, entries_for_all_layers_of_a_block_that_none_has_are_named) {
   const auto fp8 = [](const std::string& list) {
     return quantised(R"({"quant_method": "fp8", "activation_scheme": "static", "ignore": [)" +
