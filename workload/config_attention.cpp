@@ -22,6 +22,7 @@ std::vector<std::int64_t> read_kv_heads(ConfigFields& fields, const Family* fami
       return all(is_one ? 1 : heads);
     }
   }
+  fields.know({"multi_query"});                  // Falcon's new decoder has heads of its own number
   if (fields.is_set("multi_query_attention")) {  // chatglm
     if (const auto groups = fields.count_if_any({"multi_query_group_num"})) return all(*groups);
   }

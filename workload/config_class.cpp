@@ -50,7 +50,11 @@ void say_architecture(const nlohmann::json& document, ModelConfig& config) {
   const auto& first = found->front();
   if (!first.is_string() || config.model_type.empty()) return;
   const std::string name = one_line(first.get<std::string>(), kLongestName);
-  if (!is_of_another_family(name, config.model_type)) return;
+  // A class of images and text, such as Mistral 3, may have a language model of any family.
+  const auto own = document.find("model_type");
+  const bool is_own = own != document.end() && own->is_string() &&
+                      plain_name(own->get<std::string>()) == plain_name(name);
+  if (is_own || !is_of_another_family(name, config.model_type)) return;
   config.assumptions.push_back(
       fmt::format("architectures says {}, model_type says {}: the layers of the type are taken",
                   name, one_line(config.model_type, kLongestName)));

@@ -41,15 +41,20 @@ std::int64_t read_expert_width(ConfigFields& fields, const Family* family, bool 
       fields.alike_if_any({"moe_intermediate_size", "expert_intermediate_size"}, config.layers, 1);
   fields.know({"intermediate_size"});
   if (width) return *width;
-  if (family != nullptr && !family->experts_as_wide_as_mlp) {
-    fields.fail_missing({"moe_intermediate_size"});
+  if (family != nullptr && !family->experts_as_wide_as_mlp && !assume_dense) {
+    fields.fail(
+        fmt::format("moe_intermediate_size is missing: expected the width of an expert: "
+                    "intermediate_size, which is that of a dense MLP in this class, was not taken; "
+                    "or --assume-dense to take it{}",
+                    fields.why_missing()));
   }
   const auto dense = fields.alike_if_any({"intermediate_size"}, config.layers, 1);
   if (!dense) fields.fail_missing({"moe_intermediate_size", "intermediate_size"});
   if (family == nullptr && !assume_dense) {
     fields.fail(
-        fmt::format("moe_intermediate_size is missing: expected the width of an expert, or "
-                    "--assume-dense to take intermediate_size for it, too{}",
+        fmt::format("moe_intermediate_size is missing: expected the width of an expert "
+                    "(intermediate_size was not taken), or --assume-dense to take "
+                    "intermediate_size for it, too{}",
                     fields.why_missing()));
   }
   return *dense;
@@ -72,6 +77,15 @@ void read_experts(ConfigFields& fields, const Family* family, bool assume_dense,
                     config.experts_per_token, config.experts));
   }
   config.expert_intermediate = read_expert_width(fields, family, assume_dense, config);
+  const bool has_width =
+      fields.has("moe_intermediate_size") || fields.has("expert_intermediate_size");
+  if (!has_width && family != nullptr && !family->experts_as_wide_as_mlp) {
+    config.assumed_dense = true;
+    config.assumptions.push_back(
+        fmt::format("moe_intermediate_size is not in the file: experts are taken to be as wide as "
+                    "the MLP, {}",
+                    config.expert_intermediate));
+  }
   // Nemotron 3: the shared expert and the router keep the hidden size.
   config.expert_hidden = fields.count_if_any({"moe_latent_size"}).value_or(config.hidden);
   config.shared_intermediate = read_shared_width(fields, family, config);
@@ -205,9 +219,12 @@ void read_mlp(ConfigFields& fields, const Family* family, const std::vector<Laye
                     config.model_type, config.gated ? "with" : "without",
                     activation.empty() ? ", though the file names no activation" : ""));
   }
+  const bool any_dense =
+      std::any_of(layers.begin(), layers.end(), [](const Layer& layer) { return layer.dense; });
   config.expert_layers =
       std::count_if(layers.begin(), layers.end(), [](const Layer& layer) { return layer.experts; });
   if (config.expert_layers > 0) {
+    if (!any_dense) fields.know({"intermediate_size_mlp"});
     read_experts(fields, family, assume_dense, config);
   } else {  // dense models of families with experts keep their fields
     const bool is_counted = fields.is_in_file("num_experts_per_tok");
@@ -224,10 +241,9 @@ void read_mlp(ConfigFields& fields, const Family* family, const std::vector<Laye
     fields.know({"num_experts_per_tok", "experts_per_token", "moe_topk", "moe_intermediate_size",
                  "moe_latent_size", "use_mixed_mlp_moe", "num_shared_expert", "n_shared_experts",
                  "num_shared_experts", "mlp_only_layers", "decoder_sparse_step",
-                 "first_k_dense_replace", "moe_layer_num_skipped"});
+                 "first_k_dense_replace", "moe_layer_num_skipped", "expert_layer_period",
+                 "expert_layer_offset"});
   }
-  const bool any_dense =
-      std::any_of(layers.begin(), layers.end(), [](const Layer& layer) { return layer.dense; });
   if (any_dense) group_widths(fields, read_widths(fields, family, config), layers, config);
 }
 

@@ -65,6 +65,7 @@ Family family_of(const JsonReader& row, const nlohmann::json& json) {
       .needs = texts(row, "needs"),
       .passed_over = texts(row, "passed_over"),
       .module_names = json.value("module_names", std::map<std::string, std::string>{}),
+      .shared_block = text("shared_block"),
       .expects = json.value("expects", nlohmann::json::object()),
       .left_out = text("left_out"),
       .not_counted = text("not_counted"),

@@ -39,10 +39,11 @@ struct Family {
   std::vector<std::string> passed_over{};
   /// Names of modules that mean those of another class: {"w2": "gate_proj"}.
   std::map<std::string, std::string> module_names{};
-  nlohmann::json expects{};   ///< values without which the layers have other products
-  std::string left_out{};     ///< a sentence about parts that have no product here
-  std::string not_counted{};  ///< parts whose weights are not counted
-  nlohmann::json defaults{};  ///< what the class has where config.json leaves it out
+  std::string shared_block{};  ///< the module of shared experts, if not "shared_experts"
+  nlohmann::json expects{};    ///< values without which the layers have other products
+  std::string left_out{};      ///< a sentence about parts that have no product here
+  std::string not_counted{};   ///< parts whose weights are not counted
+  nlohmann::json defaults{};   ///< what the class has where config.json leaves it out
   /// Further ones, for a config within that of a multimodal model: transformers writes only what
   /// differs from the class there, and all sizes in a file of its own.
   nlohmann::json nested_defaults{};

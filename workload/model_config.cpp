@@ -255,7 +255,7 @@ void judge_unknown(const ConfigFields& fields, const UnknownFields& unknown, con
                     "pass over these fields",
                     config.model_type, names_in(unknown.of_layers)));
   }
-  config.assumed_dense = family == nullptr && options.assume_dense;
+  if (family == nullptr && options.assume_dense) config.assumed_dense = true;
   std::vector<std::string> names = unknown.of_layers;
   names.insert(names.end(), unknown.others.begin(), unknown.others.end());
   if (names.empty()) return;

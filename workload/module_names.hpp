@@ -43,11 +43,19 @@ struct NamedModules {
   std::optional<std::int64_t> layer{};  ///< absent: in all layers
 };
 
-/// The modules that an entry names. The last word of its path decides: a block is all of its
-/// modules, a module is itself. `own_names`: modules by names that a family gives another meaning.
-/// None: the last word is neither, the entry names one of several experts, or it is a pattern of
-/// another form.
-[[nodiscard]] std::optional<NamedModules> modules_named(
-    const std::string& entry, const std::map<std::string, std::string>& own_names);
+/// How the class of a model names its modules.
+struct NamingStyle {
+  std::map<std::string, std::string> own_names{};  ///< names that a family gives another meaning
+  std::string type{};                              ///< `model_type`
+  std::string shared{};                            ///< the module of experts that all tokens pass
+  bool encoder = false;                            ///< its layers are in a module of this name
+};
+
+/// The modules that an entry names: a name, a name with `*`, or a pattern behind "re:". The last
+/// word of its path decides: a block is all of its modules, a module is itself. None: the last word
+/// is neither, a word before it is not known, the entry names one of several experts or some of the
+/// layers by a pattern, or it is a pattern of another form.
+[[nodiscard]] std::optional<NamedModules> modules_named(const std::string& text,
+                                                        const NamingStyle& style);
 
 }  // namespace overlaptune

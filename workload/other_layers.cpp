@@ -75,6 +75,17 @@ double weights_of(ConfigFields& fields, Mixer mixer, const ModelConfig& config) 
   }
 }
 
+/// Files of families with Mamba have its sizes where no layer is one, too.
+void know_absent(ConfigFields& fields, const Family* family,
+                 const std::map<Mixer, std::int64_t>& counts) {
+  if (family == nullptr || counts.contains(Mixer::mamba) || counts.contains(Mixer::mamba2)) return;
+  const bool has_mamba = family->other_layers == "mamba" || family->other_layers == "mamba2";
+  if (!has_mamba) return;
+  fields.know({"mamba_n_heads", "mamba_num_heads", "mamba_n_groups", "n_groups", "mamba_d_state",
+               "ssm_state_size", "mamba_d_ssm", "mamba_head_dim", "mamba_d_head", "mamba_expand",
+               "expand", "mamba_d_conv", "mamba_chunk_size", "mamba_dt_rank"});
+}
+
 }  // namespace
 
 void read_other_layers(ConfigFields& fields, const Family* family, const std::vector<Layer>& layers,
@@ -93,6 +104,7 @@ void read_other_layers(ConfigFields& fields, const Family* family, const std::ve
                           "products than attention",
                           count, config.layers, in_words(mixer)));
   }
+  know_absent(fields, family, counts);
   if (family == nullptr || family->beside.empty()) return;
   const Mixer beside = mixer_named(fields, "families.json", family->beside, nullptr);
   config.other_layers.push_back({.what = in_words(beside),

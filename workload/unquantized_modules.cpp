@@ -64,13 +64,17 @@ class Marks {
     for (auto& module : marked_) module.resize(layers.layers.size());
   }
 
-  /// False: the entry is for a layer that has none of the modules.
+  /// False: no layer that the entry is for has any of the modules.
   [[nodiscard]] bool add(const NamedModules& named) {
     if (named.modules.empty()) return true;
     const auto all = std::ssize(layers_.layers);
     if (!named.layer) {
-      for (const std::size_t module : named.modules) everywhere_.at(module) = true;
-      return true;
+      bool any = false;
+      for (const std::size_t module : named.modules) {
+        everywhere_.at(module) = true;
+        any = any || most(module) > 0;
+      }
+      return any;
     }
     if (*named.layer >= all) return *named.layer < all + layers_.predicting;
     return mark(named, *named.layer);
@@ -148,17 +152,46 @@ void sum_up(const Marks& kept, const ModelConfig& config, UnquantizedModules& fo
   }
 }
 
+NamingStyle style_of(const ModelConfig& config) {
+  NamingStyle style{.type = config.model_type};
+  const Family* const family = find_family(config.model_type);
+  if (family == nullptr) return style;
+  style.own_names = family->module_names;
+  style.encoder = !family->causal;
+  style.shared = family->shared_block.empty() ? "shared_experts" : family->shared_block;
+  return style;
+}
+
+/// Whether the shared MLP is the only one: Granite 4 without experts keeps its name.
+bool has_shared_mlp_only(const NamingStyle& style, const NumberedLayers& layers) {
+  return style.shared == "shared_mlp" && style.type.starts_with("granite") &&
+         std::none_of(layers.layers.begin(), layers.layers.end(),
+                      [](const Layer& layer) { return layer.experts; });
+}
+
+/// Takes modules of shared experts as those of the dense MLP.
+void as_dense(NamedModules& named) {
+  for (std::size_t& index : named.modules) {
+    if (kModules.at(index).block != Block::shared) continue;
+    const auto* const dense =
+        std::find_if(kModules.begin(), kModules.end(), [&](const Module& each) {
+          return each.block == Block::dense && each.name == kModules.at(index).name;
+        });
+    index = static_cast<std::size_t>(dense - kModules.begin());
+  }
+}
+
 }  // namespace
 
 UnquantizedModules unquantized_modules(const JsonReader& described, const NumberedLayers& layers,
                                        const ModelConfig& config) {
-  const Family* const family = find_family(config.model_type);
-  const auto own_names =
-      family == nullptr ? std::map<std::string, std::string>{} : family->module_names;
+  const NamingStyle style = style_of(config);
+  const bool is_mlp = has_shared_mlp_only(style, layers);
   UnquantizedModules found;
   const auto read = [&](const std::vector<std::string>& entries, Marks& marks) {
     for (const std::string& entry : entries) {
-      const auto named = modules_named(entry, own_names);
+      auto named = modules_named(entry, style);
+      if (named && is_mlp) as_dense(*named);
       if (!named || !marks.add(*named)) found.unread.push_back(one_line(entry, kLongestEntry));
     }
   };

@@ -1,6 +1,8 @@
 #include "planning/schedules/task_graph.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -147,6 +149,17 @@ class GraphReader {
   std::map<std::string, int> names_;
 };
 
+/// Whether a field of the root speaks of tasks, of fusions or of what waits for what, though it has
+/// none of the names that are read. A plan has no such field.
+bool speaks_of_graph(std::string_view complaint) {
+  constexpr std::array<std::string_view, 5> kBeginnings{"task", "fus", "depend", "after", "edge"};
+  std::string name(complaint.substr(0, complaint.find(':')));
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::any_of(kBeginnings.begin(), kBeginnings.end(),
+                     [&](std::string_view beginning) { return name.starts_with(beginning); });
+}
+
 /// Throws: a field of the graph that is null. A reader takes it for absent: a task would wait for
 /// nothing.
 void refuse_nulls(const nlohmann::json& document, std::string_view origin) {
@@ -197,7 +210,7 @@ Expected<TaskGraph> parse_task_graph(std::string_view text, std::string_view ori
     for (const std::string& complaint : asked.complaints(document)) {
       const bool in_graph = complaint.starts_with("tasks[") || complaint.starts_with("fusions[");
       const bool is_misspelt = complaint.find("did you mean") != complaint.npos;
-      if (planned && !in_graph && !is_misspelt) continue;
+      if (planned && !in_graph && !is_misspelt && !speaks_of_graph(complaint)) continue;
       return bad_input(fmt::format("{}: {} (fields: {})", origin, complaint,
                                    complaint.starts_with("tasks[")     ? kTaskFields
                                    : complaint.starts_with("fusions[") ? kFusionFields

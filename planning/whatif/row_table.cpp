@@ -69,8 +69,8 @@ Expected<RowTable> RowTable::of(const std::vector<std::string>& header, const st
                .gpus_per_rank = find({"gpusperrank"}),
                .bytes = find({"bytes", "size"}),
                .us = find({"us", "time_us", "µs", "time"}),
-               .in_place = find({"inplace"}),
-               .wrong = find({"#wrong", "wrong"}),
+               .in_place = find({"inplace", "in_place", "in-place"}),
+               .wrong = find({"#wrong", "wrong", "nwrong"}),
                .algbw = find({"algbw"}),
                .busbw = find({"busbw"})};
   if (!twice.empty()) {

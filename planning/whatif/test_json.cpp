@@ -1,5 +1,7 @@
 // The JSON that nccl-tests (`-J`; src/util.cu) and rccl-tests (`-Z json`) write.
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "json/parse.hpp"
@@ -15,13 +17,25 @@ std::string text_of(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+/// The names that any object of a list has: a later one may be the first to say that its results
+/// were wrong.
+std::vector<std::string> names_in_list(const json& document) {
+  std::vector<std::string> names;
+  for (const json& object : document) {
+    if (!object.is_object()) continue;
+    for (const auto& [name, value] : object.items()) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
 /// A list of objects with the columns of the CSV.
 std::vector<MeasuredRow> rows_of_list(const json& document, const std::string& origin) {
   if (document.empty() || !document[0].is_object()) {
     JsonReader(document, origin).fail("expected a list of objects, as rccl-tests writes it");
   }
-  std::vector<std::string> names;
-  for (const auto& [name, value] : document[0].items()) names.push_back(name);
+  const std::vector<std::string> names = names_in_list(document);
   const RowTable table = value_or_throw(RowTable::of(names, origin));
   std::vector<MeasuredRow> rows;
   for (std::size_t i = 0; i < document.size(); ++i) {

@@ -323,6 +323,26 @@ TEST(Experts, a_width_that_nothing_says_is_refused_by_name) {
   }
 }
 
+TEST(Experts, a_width_of_known_types_may_be_assumed_on_request) {
+  const std::string text =
+      with_experts("qwen3_moe", R"("num_experts": 16, "moe_intermediate_size": null)");
+  EXPECT_THAT(error_of(text),
+              testing::AllOf(HasSubstr("was not taken"), HasSubstr("--assume-dense")));
+  const auto dense = value_or_throw(parse_model_config(text, "", {.assume_dense = true}));
+  EXPECT_EQ(dense.expert_intermediate, 8192);
+  EXPECT_TRUE(dense.assumed_dense);
+  // A file that has the width is no guess.
+  const std::string known =
+      with_experts("qwen3_moe", R"("num_experts": 16, "moe_intermediate_size": 1024)");
+  const auto plain = value_or_throw(parse_model_config(known, "", {.assume_dense = true}));
+  EXPECT_EQ(plain.expert_intermediate, 1024);
+  EXPECT_FALSE(plain.assumed_dense);
+  // MiniCPM-MoE-8x2B has one width for both.
+  EXPECT_EQ(value_or_throw(parse_model_config(with_experts("minicpm", R"("num_experts": 8)"), ""))
+                .expert_intermediate,
+            8192);
+}
+
 // NemotronHConfig: 7688 for both widths, which no usual --tp divides well; the error says so.
 TEST(Experts, errors_about_sizes_name_the_defaults) {
   const std::string text = with_experts(

@@ -149,6 +149,49 @@ TEST(Families, names_that_speak_of_layers_are_known_in_many_forms) {
   EXPECT_THAT(refusal(with(unknown + R"("pruned_heads": {"1": [0]})")), HasSubstr("pruned_heads"));
 }
 
+// Published files of granite-4.0-micro, Jamba-Reasoning-3B, Llama-4-Scout and Falcon-40B have
+// these.
+TEST(Families, sizes_of_parts_that_a_model_lacks_are_not_missed) {
+  for (const std::string fields :
+       {R"("model_type": "granitemoehybrid", "layer_types": ["attention", "attention"],
+           "num_hidden_layers": 2, "num_local_experts": 0, "num_experts_per_tok": 0,
+           "shared_intermediate_size": 8192, "mamba_chunk_size": 256, "mamba_conv_bias": true,
+           "mamba_d_conv": 4, "mamba_d_head": 64, "mamba_d_state": 256, "mamba_expand": 2,
+           "mamba_n_groups": 1, "mamba_n_heads": 80, "mamba_proj_bias": false)",
+        R"("model_type": "jamba", "attn_layer_offset": 0, "attn_layer_period": 2,
+           "num_hidden_layers": 4, "num_experts": 1, "num_experts_per_tok": 1,
+           "expert_layer_offset": 1, "expert_layer_period": 2)",
+        R"("model_type": "llama4_text", "num_hidden_layers": 4, "num_local_experts": 16,
+           "num_experts_per_tok": 1, "interleave_moe_layer_step": 1,
+           "intermediate_size_mlp": 16384)",
+        R"("model_type": "falcon", "num_hidden_layers": 4, "new_decoder_architecture": true,
+           "multi_query": true, "num_kv_heads": 8)"}) {
+    const std::string text =
+        R"({"hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32, )" +
+        fields + "}";
+    const auto config = value_or_throw(parse_model_config(text, ""));
+    EXPECT_THAT(all(config.assumptions), testing::Not(HasSubstr("were not read"))) << text;
+  }
+}
+
+TEST(Families, a_class_of_images_has_a_language_model_of_another_family) {
+  const std::string inner = R"("hidden_size": 4096, "intermediate_size": 14336, "head_dim": 128,
+                               "num_attention_heads": 32, "num_hidden_layers": 34)";
+  const auto notes = [&](const char* architecture) {
+    return all(
+        value_or_throw(parse_model_config(R"({"model_type": "mistral3", "architectures": [")" +
+                                              std::string(architecture) +
+                                              R"("], "text_config": {"model_type":
+                                                        "ministral3", )" +
+                                              inner + "}}",
+                                          ""))
+            .assumptions);
+  };
+  EXPECT_THAT(notes("Mistral3ForConditionalGeneration"),
+              testing::Not(HasSubstr("architectures says")));
+  EXPECT_THAT(notes("Qwen2ForCausalLM"), HasSubstr("architectures says"));
+}
+
 TEST(Families, a_second_stack_of_layers_is_refused) {
   const std::string both = R"("is_encoder_decoder": true)";
   for (const char* type : {"llama", "my_model"}) {

@@ -201,6 +201,59 @@ TEST(Quantization, numbers_of_layers_count_where_the_layers_have_the_module) {
                         "not known in its list: model.layers.0.mlp.experts"));
 }
 
+// Numbers of layers by Python's re.match over model.layers.0 to 31.
+TEST(Quantization, patterns_count_the_layers_that_they_match) {
+  struct Case {
+    std::string entry;  ///< in JSON
+    std::string says;
+  };
+  for (const auto& [entry, says] : std::initializer_list<Case>{
+           {R"(re:.*layers\\.\\d+\\.mlp\\..*)", "16 bits: gate_up, down as"},   // 32
+           {R"(re:.*layers\\.7\\.mlp\\..*)", "down (1 of 32 layers)"},          // 1
+           {R"(re:.*layers\\.\\d\\.mlp\\..*)", "not known in its list: re:"},   // 10
+           {R"(re:.*layers\\.1\\d\\.mlp\\..*)", "not known in its list: re:"},  // 10
+           {R"(re:.*layers.1.*mlp.*)", "not known in its list: re:"},           // 11
+           {R"(re:.*\\.0\\.mlp.*)", "not known in its list: re:"},              // 1
+           {R"(re:self_attn.*)", "not known in its list: re:self_attn"},        // 0
+           {R"(re:.*mlp.gate)", "not known in its list: re:.*mlp.gate"}}) {     // 32, of gate_proj
+    const Workload work =
+        quantised(R"({"quant_method": "fp8", "activation_scheme": "static", "ignore": [")" + entry +
+                  R"("]})");
+    EXPECT_TRUE(notes_say(work, says)) << entry;
+    EXPECT_EQ(notes_say(work, "but for those"), says.starts_with("16 bits")) << entry;
+  }
+}
+
+TEST(Quantization, entries_for_all_layers_of_a_block_that_none_has_are_named) {
+  const auto fp8 = [](const std::string& list) {
+    return quantised(R"({"quant_method": "fp8", "activation_scheme": "static", "ignore": [)" +
+                     list + "]}");
+  };
+  for (const std::string entry : {"re:.*shared_expert.*", "re:.*mlp.experts.*"}) {
+    EXPECT_TRUE(notes_say(fp8("\"" + entry + "\""), "not known in its list: " + entry)) << entry;
+  }
+  EXPECT_FALSE(notes_say(fp8(R"("re:.*mlp.*")"), "not known"));
+}
+
+TEST(Quantization, a_shared_mlp_is_the_only_one_of_granite_without_experts) {
+  const auto granite = [](const char* experts, const char* ignored) {
+    return of_text(R"({"model_type": "granitemoehybrid", "hidden_size": 2048,
+                       "intermediate_size": 8192, "shared_intermediate_size": 8192,
+                       "num_attention_heads": 32, "num_key_value_heads": 8,
+                       "num_hidden_layers": 2, "layer_types": ["attention", "attention"],
+                       "num_experts_per_tok": 0, "torch_dtype": "bfloat16",
+                       "num_local_experts": )" +
+                       std::string(experts) + R"(, "quantization_config": {"quant_method": "fp8",
+                         "activation_scheme": "static", "ignore": [")" +
+                       ignored + R"("]}})",
+                   4);
+  };
+  EXPECT_TRUE(notes_say(granite("0", "re:.*shared_mlp.*"), "16 bits: gate_up, down as"));
+  EXPECT_TRUE(
+      notes_say(granite("0", "model.layers.0.shared_mlp.output_linear"), "down (1 of 2 layers)"));
+  EXPECT_TRUE(notes_say(granite("0", "re:.*block_sparse_moe.*"), "not known in its list"));
+}
+
 TEST(Quantization, sparse_weights_and_bits_of_chatglm_are_named) {
   std::string sparse = compressed(kByChannel, kByToken);
   sparse.insert(1, R"("sparsity_config": {"format": "sparse-24-bitmask",

@@ -144,6 +144,11 @@ TEST(StepGraphFile, fields_that_are_unknown_or_stand_twice_are_refused) {
               HasSubstr("g.json: tasks[0].us: is there twice"));
   EXPECT_EQ(graph_error(R"({"tasks": [)" + task + R"(}], "scheduled_us": 1, "nodes": []})"),
             "none");
+  for (const std::string field : {"fused", "depends", "Fusions", "after", "task", "edges"}) {
+    EXPECT_THAT(
+        graph_error(R"({"tasks": [)" + task + R"(}], "scheduled_us": 1, ")" + field + R"(": []})"),
+        HasSubstr(field + ": not a field that is read"));
+  }
   EXPECT_THAT(graph_error(R"({"tasks": [)" + task + R"(}], "scheduled_us": 1, "fusion": []})"),
               HasSubstr("fusion: not a field that is read; did you mean 'fusions'?"));
 }

@@ -286,6 +286,32 @@ TEST(NcclTests, rows_that_are_missing_at_the_end_of_their_json_are_a_doubt) {
   EXPECT_EQ(run_to(""), 0);
 }
 
+TEST(RcclTests, columns_of_in_place_and_wrong_have_several_names) {
+  for (const std::string name : {"inPlace", "in_place", "in-place", "In_Place"}) {
+    const auto rows =
+        rows_of("op,gpus,bytes,us," + name + "\nall_reduce,8,1024,9,0\nall_reduce,8,1024,5,1\n");
+    EXPECT_THAT(rows, ElementsAre(MeasuredRow{Operation::all_reduce, 8, 1024, 9})) << name;
+  }
+  for (const std::string name : {"#wrong", "wrong", "nwrong", "nWrong"}) {
+    EXPECT_THAT(error_of_rows("op,gpus,bytes,us," + name + "\nall_reduce,8,1024,9,3\n"),
+                HasSubstr("#wrong is 3"))
+        << name;
+  }
+}
+
+TEST(RcclTests, later_objects_of_a_list_may_have_more_fields) {
+  const auto second = [](const std::string& field) {
+    return R"([{"op": "all_reduce", "gpus": 8, "bytes": 1024, "us": 9},
+               {"op": "all_reduce", "gpus": 8, "bytes": 2048, "us": 9, )" +
+           field + "}]";
+  };
+  EXPECT_THAT(error_of_rows(second(R"("wrong": 5)")), HasSubstr("[1]: #wrong is 5"));
+  EXPECT_THAT(error_of_rows(second(R"("nwrong": 5)")), HasSubstr("[1]: #wrong is 5"));
+  EXPECT_EQ(rows_of(second(R"("wrong": 0)")).size(), 2U);
+  // The first object does not say whether its time is in place.
+  EXPECT_THAT(error_of_rows(second(R"("inPlace": 1)")), HasSubstr("[0]: inPlace = ''"));
+}
+
 TEST(RcclTests, their_csv_and_json) {
   const auto csv = rows_of(file("calibrate-rccl-tests.csv"));
   ASSERT_EQ(csv.size(), 11U);
