@@ -189,7 +189,7 @@ bool has_no_product(std::string_view before, std::string_view word) {
   return behind_attention && word == "attn";
 }
 
-/// What stands between two words, a letter for each part: D a dot, d any one character, W any text,
+/// The text between two words, a letter for each part: D a dot, d any one character, W any text,
 /// N the digits of a number, $ the end, x what is not known here.
 std::string gap_of(std::string_view text, bool is_regex) {
   std::string gap;

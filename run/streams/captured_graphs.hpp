@@ -20,7 +20,7 @@ class CapturedGraphs {
   /// other than 0 is returned only when it has lasted for two seconds.
   [[nodiscard]] int alive() const { return lasting(std::chrono::seconds(2)); }
 
-  /// The same for a question that comes again and again: a number that has lasted before is
+  /// `alive` for a question that comes again and again: a number that has lasted before is
   /// returned after a fifth of a second.
   [[nodiscard]] int still_alive() {
     constexpr std::chrono::milliseconds kAgain{200};
