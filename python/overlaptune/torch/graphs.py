@@ -27,9 +27,9 @@ class RowGraphs:
     `graphs(x)` copies x into the input of the graph for the least number that has room for it, and
     runs that, with zeros in the rows that are left. The result is in memory of the graphs: the next
     call overwrites it. More rows than the most run the function itself. A call raises
-    UnavailableError where a world whose products are in the graphs has died. Making it and calling it are collective where the function is. No
-    gradients. Graphs hold plans: `close` right before the world, and capture nothing more on that
-    world, because NCCL remembers the memory of captured plans (docs/torch.md, "Graphs")."""
+    UnavailableError where a world whose products are in the graphs has died. Making it and calling
+    it are collective where the function is. No gradients. Graphs hold plans: `close` right before
+    the world, and capture nothing more on that world, because NCCL remembers the memory of captured plans (docs/torch.md, "Graphs")."""
 
     def __init__(self, function: Function, example: torch.Tensor, rows: Iterable[int]) -> None:
         numbers = sorted(set(rows), reverse=True)
