@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any, Optional
 
 import torch
+from torch.distributed.tensor import Placement, Replicate, Shard
 
 from ..errors import ArgumentError
 from . import operators  # noqa: F401
 from .products import check_input, largest_part, part_of, working_dtype
+from .shards import checked_part
 from .world import World
 
 
@@ -23,8 +25,9 @@ def gemm_all_reduce(
     Result  [..., n]
 
     The gradient of the result is the same on every rank, as the sum is. Raises ArgumentError for operands that do not
-    fit, and what `World.plan_or_none` raises. Collective, as the other functions here."""
-    x, weight, bias = _operands(x, weight, world, bias)
+    fit, and what `World.plan_or_none` raises. Collective, as the other functions here. Operands of which each rank has a
+    part may be DTensors that say so."""
+    x, weight, bias = _row_operands(x, weight, world, bias)
     if world.size == 1:
         return _linear(x, weight, bias)
     return _with_bias(torch.ops.overlaptune.gemm_all_reduce(x, weight, world.number), bias)
@@ -40,7 +43,7 @@ def gemm_reduce_scatter(
     """This rank's part of the sum over the ranks of x @ weight.T: of the first dimension of x, which is a multiple of
     the number of ranks, the rank'th part. With `uneven` it may be any, and torch.chunk divides it: the last ranks have
     fewer rows, or none, and x is copied. Else as gemm_all_reduce."""
-    x, weight, bias = _operands(x, weight, world, bias)
+    x, weight, bias = _row_operands(x, weight, world, bias)
     if world.size == 1:
         return _linear(x, weight, bias)
     if bias is not None:  # each rank adds it to other rows
@@ -68,7 +71,7 @@ def all_gather_gemm(
     first   the first dimension of the x of all ranks together, divided among them as torch.chunk divides it; the same on
             every rank. None: each rank has as much
     Result  [first, ..., n]"""
-    x, weight, bias = _operands(x, weight, world, bias)
+    x, weight, bias = _operands(x, weight, world, bias, (Shard(0), Shard(0), Shard(0)))
     if world.size == 1:
         return _linear(x, weight, bias)
     if first is None:
@@ -88,16 +91,17 @@ def replicated_gemm(
 ) -> torch.Tensor:
     """x, which every rank has whole, times this rank's weight.T, without a collective. The gradient of x is the sum of
     the gradients of all ranks."""
-    x, weight, bias = _operands(x, weight, world, bias)
+    x, weight, bias = _operands(x, weight, world, bias, (Replicate(), Shard(0), Shard(0)))
     return _linear(x if world.size == 1 else _Replicated.apply(x, world.number), weight, bias)
 
 
 class _Replicated(torch.autograd.Function):
     """A tensor that all ranks have, used in a different way on each: its gradient is the sum of theirs."""
 
+    # Its parameters are named one by one: of two, torch.compile would take the first for x where no gradient is wanted.
     @staticmethod
-    def forward(ctx: Any, *args: Any) -> Any:
-        x, ctx.world = args
+    def forward(ctx: Any, x: torch.Tensor, world: int) -> torch.Tensor:
+        ctx.world = world
         return x.view_as(x)
 
     @staticmethod
@@ -105,11 +109,23 @@ class _Replicated(torch.autograd.Function):
         return torch.ops.overlaptune.all_reduce(grad_outputs[0], ctx.world), None
 
 
+_Operands = tuple[torch.Tensor, torch.Tensor, Optional[torch.Tensor]]
+
+
+def _row_operands(x: torch.Tensor, weight: torch.Tensor, world: World, bias: Optional[torch.Tensor]) -> _Operands:
+    """Those of a product whose columns of x are divided."""
+    return _operands(x, weight, world, bias, (Shard(x.dim() - 1), Shard(1), Replicate()))
+
+
 def _operands(
-    x: torch.Tensor, weight: torch.Tensor, world: World, bias: Optional[torch.Tensor]
-) -> tuple[torch.Tensor, torch.Tensor, Optional[torch.Tensor]]:
-    """All in the type of torch.autocast, where it is on. Autograd sees the conversion, and so each
-    gradient has the type of its tensor."""
+    x: torch.Tensor, weight: torch.Tensor, world: World, bias: Optional[torch.Tensor],
+    placements: tuple[Placement, Placement, Placement],
+) -> _Operands:
+    """This rank's parts, all in the type of torch.autocast, where it is on. Autograd sees the conversion, and so each
+    gradient has the type of its tensor. `placements`: those of x, weight and bias, where they are DTensors."""
+    x = checked_part("x", x, placements[0], world)
+    weight = checked_part("weight", weight, placements[1], world)
+    bias = None if bias is None else checked_part("bias", bias, placements[2], world)
     x, weight = x.to(working_dtype(x.dtype)), weight.to(working_dtype(weight.dtype))
     check_input(world, x, weight)
     return x, weight, None if bias is None else bias.to(weight.dtype)

@@ -16,6 +16,7 @@ from .scaled import (
     Scaled, check_scale, check_weight, problem_of_scaled, quantized, scaled_all_gather_gemm, scaled_gemm_all_reduce,
     scaled_gemm_reduce_scatter
 )
+from .shards import part
 from .world import World
 
 
@@ -40,11 +41,11 @@ def _divided(features: int, name: str, world: World) -> int:
 
 def _part(tensor: torch.Tensor, dim: int, world: World, name: str, divided: bool) -> torch.Tensor:
     """This rank's part of a whole tensor, or of one that is divided already, in memory of its own on the world's GPU."""
-    part = tensor.detach()
+    kept = tensor.detach()
     if not divided:
         _divided(tensor.shape[dim], name, world)
-        part = part.chunk(world.size, dim)[world.rank]
-    return part.to(world.device).clone(memory_format=torch.contiguous_format)
+        kept = kept.chunk(world.size, dim)[world.rank]
+    return kept.to(world.device).clone(memory_format=torch.contiguous_format)
 
 
 class _ParallelLinear(torch.nn.Module):
@@ -53,6 +54,8 @@ class _ParallelLinear(torch.nn.Module):
     op: Optional[Op]
     weight: torch.nn.Parameter
     bias: Optional[torch.nn.Parameter]
+    #: This rank's part of the weight. (Wrappers such as FSDP2 make other parts of the parameter.)
+    own_shape: tuple[int, int]
     #: Of a weight of 8 bits, with the type of results and the scale of inputs.
     weight_scales: torch.Tensor
     _result: Optional[torch.dtype] = None
@@ -71,7 +74,7 @@ class _ParallelLinear(torch.nn.Module):
         super().__init__()
         if dtype not in DTYPES:
             raise ArgumentError(f"dtype: {dtype}; expected torch.bfloat16 or torch.float16")
-        self.world, self.op = world, op
+        self.world, self.op, self.own_shape = world, op, shape
         self.weight = torch.nn.Parameter(
             torch.empty(shape, dtype=dtype, device=world.device)
         )
@@ -134,14 +137,14 @@ class _ParallelLinear(torch.nn.Module):
                 f"quantize: a GPU of compute capability {capability[0]}.{capability[1]}; expected at least "
                 f"{_FIRST_WITH_8_BITS[0]}.{_FIRST_WITH_8_BITS[1]}, which has 8-bit products"
             )
-        weight = quantized(self.weight.detach(), scales)
+        weight = quantized(part(self.weight.detach()), scales)
         check_weight(weight)
         self._result, self._input_scale = self.weight.dtype, input_scale
         self._exact = exact
         self.weight = torch.nn.Parameter(weight.values, requires_grad=False)
         self.register_buffer("weight_scales", weight.scales)
-        if self.bias is not None:
-            self.bias.requires_grad_(False)  # ranks add it to different rows: their gradients would differ
+        if self.bias is not None:  # ranks add it to different rows: their gradients would differ
+            self.bias = torch.nn.Parameter(part(self.bias.detach()), requires_grad=False)
 
     def requantize(self, weight: torch.Tensor) -> None:
         """Gives a layer of 8 bits the numbers of another weight, of 16 or 32 bits and this rank's, [n, k]. They take the
@@ -183,12 +186,12 @@ class _ParallelLinear(torch.nn.Module):
 
     def _problem(self, op: Op, rows: int) -> Problem:
         if self._result is None:
-            return problem_of(self.world, op, self.weight, rows)
+            return problem_of(self.world, op, self.own_shape, self.weight.dtype, rows)
         weight = Scaled(self.weight, self.weight_scales)
         return problem_of_scaled(self.world, op, weight, rows, self._result, self._exact)
 
     def extra_repr(self) -> str:
-        n, k = self.weight.shape
+        n, k = self.own_shape
         return f"{n} x {k} on rank {self.world.rank} of {self.world.size}, op={self.op}"
 
 
@@ -320,6 +323,7 @@ def _layer_of(
         layer = kind.__new__(kind)
         torch.nn.Module.__init__(layer)
     layer.world, layer.op = world, op
+    layer.own_shape = (weight.shape[0], weight.shape[1])
     layer.weight = torch.nn.Parameter(weight, requires_grad=learned[0])
     layer.bias = None if bias is None else torch.nn.Parameter(bias, requires_grad=learned[1])
     return layer

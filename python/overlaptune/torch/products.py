@@ -3,6 +3,8 @@ where there is none, of PyTorch's own product and collective."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 import torch.distributed as dist
 
@@ -26,12 +28,12 @@ def working_dtype(dtype: torch.dtype) -> torch.dtype:
     return wanted if wanted in DTYPES and dtype in (torch.float32, *DTYPES) else dtype
 
 
-def problem_of(world: World, op: Op, weight: torch.Tensor, rows: int) -> Problem:
-    """The problem of a weight [n, k], for an input with this many rows on all ranks together."""
-    dtype = working_dtype(weight.dtype)
+def problem_of(world: World, op: Op, shape: Sequence[int], dtype: torch.dtype, rows: int) -> Problem:
+    """The problem of a weight [n, k] on each rank, for an input with this many rows on all ranks together."""
+    dtype = working_dtype(dtype)
     if dtype not in DTYPES:
         raise ArgumentError(f"weight: {dtype}; expected torch.bfloat16 or torch.float16")
-    n, k = weight.shape
+    n, k = shape
     return Problem(op, rows, n, k, world.size, DTYPES[dtype])
 
 
@@ -132,7 +134,7 @@ def product(world: World, op: Op, x: torch.Tensor, weight: torch.Tensor) -> torc
     divides or multiplies the first dimension of x by the number of ranks; the other leading
     dimensions stay as they are."""
     rows = rows_of(world, op, x)
-    problem = problem_of(world, op, weight, rows)
+    problem = problem_of(world, op, weight.shape, weight.dtype, rows)
     shape = (first_of_result(op, x.shape[0], world.size), *x.shape[1:-1], weight.shape[0])
     if rows == 0:  # on all ranks; there is nothing to compute, and no such plan
         return torch.empty(shape, dtype=x.dtype, device=x.device)

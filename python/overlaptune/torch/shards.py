@@ -1,5 +1,5 @@
-"""Parts of weights as DTensors in state dicts: whole ones for torch.distributed.checkpoint, which takes plain tensors of
-one name for copies of one another."""
+"""Tensors of which each rank has a part, as PyTorch's DTensors say which: operands of the products, parameters of layers,
+and state dicts for torch.distributed.checkpoint, which takes plain tensors of one name for copies of one another."""
 
 from __future__ import annotations
 
@@ -7,6 +7,37 @@ from typing import Any
 
 import torch
 from torch.distributed.tensor import DTensor, Placement
+
+from ..errors import ArgumentError
+from .world import World
+
+
+def part(tensor: torch.Tensor) -> torch.Tensor:
+    """This rank's part of a DTensor; a plain tensor is one."""
+    return tensor.to_local() if isinstance(tensor, DTensor) else tensor
+
+
+def checked_part(name: str, tensor: torch.Tensor, expected: Placement, world: World) -> torch.Tensor:
+    """This rank's part of an operand. Its gradient has the placement of the operand. Raises ArgumentError for a DTensor
+    that is divided in another way, or among other ranks than those of the world."""
+    if not isinstance(tensor, DTensor):
+        return tensor
+    mesh = tensor.device_mesh
+    if mesh.ndim != 1 or mesh.size() != world.size or tensor.placements != (expected,):
+        raise ArgumentError(
+            f"{name}: a DTensor {tensor.placements} on a mesh of {tuple(mesh.shape)}; expected a plain tensor, this rank's "
+            f"part, or {(expected,)} on the {world.size} ranks of the world"
+        )
+    return tensor.to_local(grad_placements=[expected])
+
+
+def make_dtensors(layer: torch.nn.Module, mesh: Any, placements: dict[str, Placement]) -> None:
+    """Makes these parameters, of which the layer has this rank's part, DTensors on the mesh."""
+    for name, placement in placements.items():
+        parameter = getattr(layer, name)
+        if parameter is not None:
+            whole = DTensor.from_local(parameter.detach(), mesh, [placement], run_check=False)
+            setattr(layer, name, torch.nn.Parameter(whole, requires_grad=parameter.requires_grad))
 
 
 def as_dtensors(layer: torch.nn.Module, mesh: Any, placements: dict[str, Placement]) -> None:

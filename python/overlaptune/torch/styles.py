@@ -4,7 +4,9 @@ this package, in place.
     parallelize_module(model, mesh["tp"], {
         "layers.*.mlp.up": ColwiseOverlap(world), "layers.*.mlp.down": RowwiseOverlap(world)})
 
-State dicts have their parameters as DTensors, as those of PyTorch's own styles (shards.py)."""
+State dicts have their parameters as DTensors, as those of PyTorch's own styles (shards.py). With `dtensors=True` the
+parameters are DTensors, too: then torch.distributed.checkpoint has optimizer states whole, clip_grad_norm_ takes the norm
+over all ranks, and fully_shard divides them over both dimensions of a mesh."""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from torch.distributed.tensor.parallel import ParallelStyle
 
 from ..errors import ArgumentError
 from .layers import ColumnParallelLinear, RowParallelLinear
-from .shards import as_dtensors
+from .shards import as_dtensors, make_dtensors
 from .world import World
 
 
@@ -24,9 +26,10 @@ class _Overlap(ParallelStyle):
     _layer: Any
     _placements: dict[str, Placement]
 
-    def __init__(self, world: World, *, sequence_parallel: bool = True) -> None:
+    def __init__(self, world: World, *, sequence_parallel: bool = True, dtensors: bool = False) -> None:
         super().__init__()
         self._world, self._sequence_parallel = world, sequence_parallel
+        self._divide = make_dtensors if dtensors else as_dtensors
 
     def _apply(self, module: torch.nn.Module, device_mesh: Any) -> torch.nn.Module:
         if not isinstance(module, torch.nn.Linear):
@@ -39,7 +42,7 @@ class _Overlap(ParallelStyle):
         layer: torch.nn.Module = self._layer.from_linear(
             self._world, module, sequence_parallel=self._sequence_parallel, in_place=True
         )
-        as_dtensors(layer, device_mesh, self._placements)
+        self._divide(layer, device_mesh, self._placements)
         return layer
 
 

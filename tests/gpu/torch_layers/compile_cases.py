@@ -3,21 +3,16 @@ model."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable
 from typing import Any
 
 import torch
 import torch._dynamo as dynamo
-import torch.distributed as dist
-import torch.distributed.checkpoint as checkpoint
 from operand_cases import layers
 from references import Layer, check, close_to, input_of, summed
 from torch._inductor.cudagraph_trees import reset_cudagraph_trees
 from torch.distributed.device_mesh import DeviceMesh
-from torch.distributed.tensor import DTensor
-from torch.distributed.tensor.parallel import parallelize_module
+from torch.distributed.tensor.parallel import SequenceParallel, parallelize_module
 
 from overlaptune.torch import (
     ColumnParallelLinear,
@@ -163,31 +158,19 @@ def compiled_blocks(world: World) -> None:
 
 
 @case
-def checkpoints_have_whole_weights(world: World) -> None:
-    """torch.distributed.checkpoint saves the parts of all ranks, and each gets its own back."""
+def compiled_without_gradients(world: World) -> None:
+    """One graph for a model that serves, of parameters of both kinds, and with an input as SequenceParallel hands it over."""
     mesh = DeviceMesh.from_group(world.group, "cuda")
-    styles = {"up": ColwiseOverlap(world), "down": RowwiseOverlap(world)}
-    whole, block, other = (same_block(world, True) for _ in range(3))
-    with torch.no_grad():
-        for parameter in other.parameters():
-            parameter.zero_()
-    for each in (block, other):
-        parallelize_module(each, mesh, styles)
-    state = block.state_dict()
-    for name, right in whole.state_dict().items():
-        found = state[name].full_tensor() if isinstance(state[name], DTensor) else state[name]
-        assert torch.equal(found, right), name
-    folder = [tempfile.mkdtemp() if world.rank == 0 else ""]
-    dist.broadcast_object_list(folder, 0, group=world.group)
-    checkpoint.save(state, checkpoint_id=folder[0])
-    loaded = other.state_dict()
-    checkpoint.load(loaded, checkpoint_id=folder[0])
-    other.load_state_dict(loaded)
-    for (name, found), right in zip(other.named_parameters(), block.parameters()):
-        assert torch.equal(found, right), name
-    dist.barrier(group=world.group)
-    if world.rank == 0:
-        shutil.rmtree(folder[0])
+    for dtensors in (False, True):
+        dynamo.reset()
+        whole, block = same_block(world, True), same_block(world, True)
+        parallelize_module(block, mesh, {"norm": SequenceParallel(sequence_dim=0), "up": ColwiseOverlap(world, dtensors=dtensors),
+                                         "down": RowwiseOverlap(world, dtensors=dtensors)})
+        torch.manual_seed(3)
+        x = torch.randn(64 * world.size, WIDTH, device=world.device).bfloat16()
+        with torch.no_grad():
+            found = torch.compile(block, fullgraph=True)(part(world, x))
+            close_to("y", found, part(world, whole.float()(x.float())))
 
 
 @case
