@@ -1,5 +1,6 @@
 // Each CTA takes shares of pieces from the queue. For each it waits until all ranks have the piece,
-// loads the share from all of them, and stores.
+// loads the share from all of them, and stores. Sums that are fetched are items of the queue, too:
+// each comes behind the item of the piece, so that it waits only for smaller positions.
 
 #include <utility>
 
@@ -23,6 +24,9 @@ struct Arguments {
   std::int64_t block;             ///< vectors of a row block
   int shares;                     ///< of each piece
   PeerPiece piece[kMostRegions];  ///< columns are counted in vectors
+  /// Of the queue, each for all shares of a piece: its number, or, where the peers' sums of the
+  /// piece are fetched, the number's complement.
+  std::int16_t step[2 * kMostRegions];
 };
 
 /// Loads past L1, which does not see what peers store.
@@ -35,11 +39,19 @@ __device__ uint4 load(const uint4* from) {
   return vector;
 }
 
+/// The work of a kernel. A sum that is stored for all ranks and one that they fetch have kernels of
+/// their own: in one for both, what is loaded ahead would not stay in registers.
+enum class Work { all_reduce, fetched_all_reduce, reduce_scatter, all_to_all };
+
+__device__ constexpr bool is_all_reduce(Work work) {
+  return work == Work::all_reduce || work == Work::fetched_all_reduce;
+}
+
 /// Stores the result at `offset` of a row block (all_reduce: of the matrix). `PARTS`: the number of
 /// ranks.
-template <class Two, Collective KIND, int PARTS>
+template <class Two, Work WORK, int PARTS>
 __device__ void store(const Arguments& all, std::int64_t offset, const uint4* parts) {
-  if constexpr (KIND == Collective::all_to_all) {
+  if constexpr (WORK == Work::all_to_all) {
 #pragma unroll
     for (int step = 0; step < PARTS; ++step) {
       const int peer = (all.run.rank + step) % PARTS;
@@ -51,9 +63,9 @@ __device__ void store(const Arguments& all, std::int64_t offset, const uint4* pa
 #pragma unroll
   for (int step = 0; step < PARTS; ++step) sum.add(parts[step]);
   const uint4 rounded = sum.rounded();
-  if constexpr (KIND == Collective::reduce_scatter) {
-    all.result[offset] = rounded;
-  } else {
+  if constexpr (WORK != Work::all_reduce) all.result[offset] = rounded;
+  if constexpr (WORK == Work::fetched_all_reduce) all.matrices[all.run.rank][offset] = rounded;
+  if constexpr (WORK == Work::all_reduce) {
 #pragma unroll
     for (int step = 0; step < PARTS; ++step) {
       all.matrices[(all.run.rank + step) % PARTS][offset] = rounded;
@@ -62,128 +74,255 @@ __device__ void store(const Arguments& all, std::int64_t offset, const uint4* pa
 }
 
 /// Loads and stores at `offset` for any number of ranks, one rank after the other.
-template <class Two, Collective KIND>
+template <class Two, Work WORK>
 __device__ void take(const Arguments& all, std::int64_t from, std::int64_t offset) {
   Sum<Two> sum;
   for (int step = 0; step < all.run.ranks; ++step) {
     const int peer = (all.run.rank + step) % all.run.ranks;
     const uint4 part = load(all.matrices[peer] + from + offset);
-    if constexpr (KIND == Collective::all_to_all) {
+    if constexpr (WORK == Work::all_to_all) {
       all.result[peer * all.block + offset] = part;
     } else {
       sum.add(part);
     }
   }
-  if constexpr (KIND == Collective::reduce_scatter) all.result[offset] = sum.rounded();
-  if constexpr (KIND == Collective::all_reduce) {
-    for (int step = 0; step < all.run.ranks; ++step) {
-      all.matrices[(all.run.rank + step) % all.run.ranks][offset] = sum.rounded();
+  if constexpr (WORK == Work::all_to_all) return;
+  const uint4 rounded = sum.rounded();
+  if constexpr (WORK != Work::all_reduce) all.result[offset] = rounded;
+  if constexpr (is_all_reduce(WORK)) {
+    const int stores = WORK == Work::all_reduce ? all.run.ranks : 1;  // this rank comes first
+    for (int step = 0; step < stores; ++step) {
+      all.matrices[(all.run.rank + step) % all.run.ranks][offset] = rounded;
     }
   }
 }
 
+/// The vectors of a piece, and of the share of it that each rank adds up (all_reduce).
+struct Vectors {
+  std::uint32_t all;
+  std::uint32_t of_rank;
+
+  __device__ Vectors(const Arguments& what, const PeerPiece& piece)
+      : all(static_cast<std::uint32_t>(piece.columns) * static_cast<std::uint32_t>(piece.rows)),
+        of_rank((all + what.run.ranks - 1) / what.run.ranks) {}
+  __device__ std::uint32_t begin(int rank) const { return min(all, of_rank * rank); }
+};
+
+/// The offsets, in the matrix, of vectors of a piece that are `step` apart.
+class Walk {
+ public:
+  __device__ Walk(const Arguments& all, const PeerPiece& piece, std::uint32_t first,
+                  std::uint32_t step)
+      : pitch_(all.pitch),
+        begin_(piece.first_row * all.pitch + piece.first_column),
+        columns_(static_cast<std::uint32_t>(piece.columns)),
+        rows_(static_cast<int>(step / columns_)),
+        rest_(step % columns_),
+        row_(static_cast<int>(first / columns_)),
+        column_(first % columns_) {}
+
+  /// The same offsets, which the compiler does not keep from one walk to the other.
+  __device__ Walk once_more() const {
+    Walk again = *this;
+    device::hide(again.row_);
+    return again;
+  }
+
+  __device__ std::int64_t next() {
+    const std::int64_t offset = begin_ + row_ * pitch_ + column_;
+    row_ += rows_;
+    column_ += rest_;
+    if (column_ >= columns_) {
+      column_ -= columns_;
+      ++row_;
+    }
+    return offset;
+  }
+
+ private:
+  std::int64_t pitch_;
+  std::int64_t begin_;
+  std::uint32_t columns_;
+  int rows_;  // of a step
+  std::uint32_t rest_;
+  int row_;
+  std::uint32_t column_;
+};
+
 /// Exchanges a share of a piece. `PARTS`: the number of ranks, or 0 for any number.
-template <class Two, Collective KIND, int PARTS>
+template <class Two, Work WORK, int PARTS>
 __device__ void take(const Arguments& all, const PeerPiece& piece, int number) {
   constexpr int kAtOnce = PARTS == 0 ? 1 : kAhead / PARTS;
-  const auto columns = static_cast<std::uint32_t>(piece.columns);
-  const std::uint32_t vectors = columns * static_cast<std::uint32_t>(piece.rows);
-  const bool shared_out = KIND == Collective::all_reduce;
-  const std::uint32_t own = shared_out ? (vectors + all.run.ranks - 1) / all.run.ranks : vectors;
-  const std::uint32_t begin = shared_out ? min(vectors, own * all.run.rank) : 0;
-  const std::uint32_t end = min(vectors, begin + own);
+  const Vectors vectors(all, piece);
+  constexpr bool shared_out = is_all_reduce(WORK);
+  const std::uint32_t begin = shared_out ? vectors.begin(all.run.rank) : 0;
+  const std::uint32_t end = shared_out ? vectors.begin(all.run.rank + 1) : vectors.all;
   const std::int64_t from = shared_out ? 0 : all.run.rank * all.block;
-  const auto offset_of = [&](std::uint32_t vector) {
-    const std::uint32_t row = piece.rows == 1 ? 0 : vector / columns;
-    return (piece.first_row + std::int64_t{row}) * all.pitch + piece.first_column +
-           (vector - row * columns);
-  };
   const std::uint32_t step = all.shares * kThreads;
-  for (std::uint32_t at = begin + number * kThreads + threadIdx.x; at < end; at += kAtOnce * step) {
+  const std::uint32_t first = begin + number * kThreads + threadIdx.x;
+  Walk walk(all, piece, first, step);
+  for (std::uint32_t at = first; at < end; at += kAtOnce * step) {
     if constexpr (PARTS == 0) {
-      take<Two, KIND>(all, from, offset_of(at));
+      take<Two, WORK>(all, from, walk.next());
     } else {
       uint4 parts[kAtOnce][PARTS];
-      std::int64_t offsets[kAtOnce];
+      Walk stores = walk.once_more();  // registers are few
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) {
         if (at + i * step >= end) break;
-        offsets[i] = offset_of(at + i * step);
+        const std::int64_t offset = walk.next();
 #pragma unroll
         for (int peer = 0; peer < PARTS; ++peer) {
-          parts[i][peer] = load(all.matrices[(all.run.rank + peer) % PARTS] + from + offsets[i]);
+          parts[i][peer] = load(all.matrices[(all.run.rank + peer) % PARTS] + from + offset);
         }
       }
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) {
-        if (at + i * step < end) store<Two, KIND, PARTS>(all, offsets[i], parts[i]);
+        if (at + i * step < end) store<Two, WORK, PARTS>(all, stores.next(), parts[i]);
       }
     }
   }
 }
 
-template <class Two, Collective KIND, int PARTS>
+/// Fetches a share of the peers' sums of a piece.
+template <int PARTS>
+__device__ void fetch(const Arguments& all, const PeerPiece& piece, int number) {
+  // Fewer than when sums are made: their registers are not free meanwhile.
+  constexpr int kAtOnce = PARTS == 0 ? 1 : PARTS > 4 ? kAhead * 3 / 8 : kAhead / 2;
+  const Vectors vectors(all, piece);
+  const std::uint32_t step = all.shares * kThreads;
+#pragma unroll 1
+  for (int turn = 1; turn < all.run.ranks; ++turn) {
+    const int peer = (all.run.rank + turn) % all.run.ranks;
+    const uint4* const from = all.matrices[peer];
+    const std::uint32_t end = vectors.begin(peer + 1);
+    const std::uint32_t first = vectors.begin(peer) + number * kThreads + threadIdx.x;
+    Walk walk(all, piece, first, step);
+#pragma unroll 1
+    for (std::uint32_t at = first; at < end; at += kAtOnce * step) {
+      uint4 sums[kAtOnce];
+      Walk stores = walk.once_more();  // registers are few
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        if (at + i * step >= end) break;
+        sums[i] = load(from + walk.next());
+      }
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        if (at + i * step < end) all.result[stores.next()] = sums[i];
+      }
+    }
+  }
+}
+
+template <class Two, Work WORK, int PARTS>
 __global__ void __launch_bounds__(kThreads, 1)
     peer_exchange(const __grid_constant__ Arguments all) {
   const bool last = device::each_item(all.run, [&](int position) {
-    const int number = position / all.shares;
+    const int step = all.step[position / all.shares];
+    const int share = position % all.shares;
+    const int number = step < 0 ? ~step : step;
     const PeerPiece& piece = all.piece[number];
+    if constexpr (WORK == Work::fetched_all_reduce) {
+      if (step < 0) {
+        if (threadIdx.x < all.run.ranks && threadIdx.x != all.run.rank) {
+          device::wait_for(all.run, all.run.flags[threadIdx.x]->summed + number,
+                           static_cast<unsigned>(all.shares), Awaited::summed,
+                           static_cast<unsigned>(number));
+        }
+        __syncthreads();
+        fetch<PARTS>(all, piece, share);
+        return;
+      }
+    }
     if (threadIdx.x < all.run.ranks && piece.value > 0) {
       device::wait_for(all.run, all.run.flags[threadIdx.x]->counters + piece.counter, piece.value,
                        Awaited::counter, static_cast<unsigned>(piece.counter));
     }
     __syncthreads();
-    take<Two, KIND, PARTS>(all, piece, position - number * all.shares);
+    take<Two, WORK, PARTS>(all, piece, share);
+    if constexpr (WORK == Work::fetched_all_reduce) {
+      __syncthreads();
+      if (threadIdx.x == 0) device::increment(device::own_flags(all.run)->summed + number, 1);
+    }
   });
   device::part(all.run, last);
 }
 
 using Kernel = void (*)(Arguments);
 
-template <class Two, Collective KIND>
+template <class Two, Work WORK>
 Kernel kernel_for(int ranks) {
   switch (ranks) {
     case 2:
-      return peer_exchange<Two, KIND, 2>;
+      return peer_exchange<Two, WORK, 2>;
     case 4:
-      return peer_exchange<Two, KIND, 4>;
+      return peer_exchange<Two, WORK, 4>;
     case 8:
-      return peer_exchange<Two, KIND, 8>;
+      return peer_exchange<Two, WORK, 8>;
     default:
-      return peer_exchange<Two, KIND, 0>;
+      return peer_exchange<Two, WORK, 0>;
   }
 }
 
 template <class Two>
-Kernel kernel_for(Collective collective, int ranks) {
-  switch (collective) {
+Kernel kernel_for(Work work, int ranks) {
+  switch (work) {
+    case Work::all_reduce:
+      return kernel_for<Two, Work::all_reduce>(ranks);
+    case Work::fetched_all_reduce:
+      return kernel_for<Two, Work::fetched_all_reduce>(ranks);
+    case Work::reduce_scatter:
+      return kernel_for<Two, Work::reduce_scatter>(ranks);
+    case Work::all_to_all:
+      return kernel_for<Two, Work::all_to_all>(ranks);
+  }
+  return nullptr;
+}
+
+Work work_of(const PeerExchange& what) {
+  switch (what.collective) {
     case Collective::all_reduce:
-      return kernel_for<Two, Collective::all_reduce>(ranks);
+      return what.result != nullptr ? Work::fetched_all_reduce : Work::all_reduce;
     case Collective::reduce_scatter:
-      return kernel_for<Two, Collective::reduce_scatter>(ranks);
+      return Work::reduce_scatter;
     default:
-      return kernel_for<Two, Collective::all_to_all>(ranks);
+      return Work::all_to_all;
   }
 }
 
 Kernel kernel_of(const PeerExchange& what) {
   switch (what.dtype) {
     case Dtype::bf16:
-      return kernel_for<__nv_bfloat162>(what.collective, what.barrier.ranks);
+      return kernel_for<__nv_bfloat162>(work_of(what), what.barrier.ranks);
     case Dtype::fp16:
-      return kernel_for<__half2>(what.collective, what.barrier.ranks);
+      return kernel_for<__half2>(work_of(what), what.barrier.ranks);
     case Dtype::e4m3:  // it is moved as pairs (run/exchange/collective.cpp)
       break;
   }
   return nullptr;
 }
 
+/// Sums are fetched one piece later, so that no CTA waits for the slowest one of a peer; but before
+/// the last piece, so that nothing but its own sums is left behind it.
+void set_steps(int pieces, bool fetches, std::int16_t* step) {
+  const auto add = [&](int value) { *step++ = static_cast<std::int16_t>(value); };
+  for (int i = 0; i < pieces; ++i) {
+    const bool last = i + 1 == pieces;
+    if (fetches && last && i > 0) add(~(i - 1));
+    add(i);
+    if (fetches && !last && i > 0) add(~(i - 1));
+    if (fetches && last) add(~i);
+  }
+}
+
 }  // namespace
 
 cudaError_t exchange(cudaStream_t stream, const PeerExchange& what,
                      std::span<const PeerPiece> pieces, int ctas) {
+  const bool fetches = work_of(what) == Work::fetched_all_reduce;
   // One share for each CTA, so that a piece is exchanged as soon as it can be.
-  const int items = static_cast<int>(pieces.size()) * ctas;
+  const int items = static_cast<int>(pieces.size()) * (fetches ? 2 : 1) * ctas;
   Arguments all{.run = device::run_of(what.barrier, items, ctas),
                 .result = static_cast<uint4*>(what.result),
                 .pitch = what.n / kInVector,
@@ -201,6 +340,7 @@ cudaError_t exchange(cudaStream_t stream, const PeerExchange& what,
     }
     all.piece[i] = piece;
   }
+  set_steps(static_cast<int>(pieces.size()), fetches, all.step);
   return launch(stream, {static_cast<unsigned>(ctas), kThreads}, kernel_of(what), all);
 }
 

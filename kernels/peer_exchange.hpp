@@ -29,8 +29,10 @@ struct PeerPiece {
 ///
 /// reduce_scatter: row block `rank` of all ranks' matrices is added up (in fp32, rounded once) into
 /// `result`, a matrix of one block. all_to_all: row block `rank` of rank r's matrix becomes row
-/// block r of `result`. all_reduce: each rank adds up its share of a piece and stores the sum into
-/// the matrices of all, so that all have the same bits.
+/// block r of `result`. all_reduce: each rank adds up its share of a piece and stores the sums into
+/// the matrices of all, so that all have the same bits. With a `result` it stores them into its own
+/// matrix and there, and *fetches* the peers' sums from their matrices, when they are there: so no
+/// row is copied once more.
 struct PeerExchange {
   /// A piece has fewer elements than this.
   static constexpr std::int64_t kMostElements = std::int64_t{1} << 34;
@@ -42,7 +44,7 @@ struct PeerExchange {
   std::int64_t block_rows = 0;  ///< rows of one row block
   /// Every rank's matrix, by its address on this GPU (a multiple of 16 bytes).
   std::array<void*, RankFlags::kMostRanks> matrices{};
-  void* result = nullptr;  ///< unused by all_reduce
+  void* result = nullptr;  ///< any memory of this GPU. all_reduce: null, or a matrix as the others
 };
 
 /// Enqueues an exchange, on `ctas` CTAs without shared memory, behind a gate (kernels/gate.hpp).

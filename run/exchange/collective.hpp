@@ -16,9 +16,10 @@ namespace overlaptune::run {
 [[nodiscard]] Expected<void> make_ready(World& world, const CommKey& route);
 
 /// Enqueues a collective. `count`: elements of the whole buffer (`collective_bytes`), which
-/// all_reduce (in place) and all_to_all read and write, reduce_scatter reads, and all_gather
-/// writes; with e4m3, which is moved and never added, whole 16 bytes for each rank. Copy engines
-/// need `receive` in `World::memory`; peer access needs `send` there, for all_gather `receive`.
+/// all_reduce (in place, but with peer access, where `receive` may lie anywhere, and what is sent
+/// is overwritten) and all_to_all read and write, reduce_scatter reads, and all_gather writes; with
+/// e4m3, which is moved and never added, whole 16 bytes for each rank. Copy engines need `receive`
+/// in `World::memory`; peer access needs `send` there, for all_gather `receive`.
 void enqueue(cudaStream_t stream, World& world, const CommKey& route, Collective collective,
              Dtype dtype, const void* send, void* receive, std::int64_t count);
 

@@ -77,15 +77,13 @@ void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, Collec
   if (block >= kernels::PeerExchange::kMostElements) refuse_size();
   const auto rows = static_cast<std::int32_t>(block / kColumns);
   const kernels::PeerPiece whole{.rows = rows, .columns = kColumns};
-  const bool in_place =
-      collective == Collective::all_reduce;  // the others only read what they send
   enqueue_peers(stream, world, key,
                 {.collective = collective,
                  .dtype = dtype,
                  .n = kColumns,
                  .block_rows = rows,
-                 .matrix = in_place ? receive : const_cast<void*>(send),
-                 .result = receive},
+                 .matrix = const_cast<void*>(send),  // which all_reduce overwrites
+                 .result = receive == send ? nullptr : receive},
                 std::span(&whole, 1));
 }
 

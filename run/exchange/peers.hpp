@@ -29,7 +29,7 @@ struct PeerMatrix {
   std::int64_t n = 0;
   std::int64_t block_rows = 0;
   void* matrix = nullptr;
-  void* result = nullptr;  ///< any device memory; unused by all_reduce, whose sums go to `matrix`
+  void* result = nullptr;  ///< any memory of this GPU; all_reduce: null where sums go to `matrix`
 };
 
 /// Enqueues an exchange, behind a gate. Only one exchange runs at a time, because all use the

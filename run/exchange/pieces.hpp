@@ -23,6 +23,10 @@ class Pieces {
   [[nodiscard]] std::size_t count() const { return pieces_.size(); }
   /// Whether the exchange of a piece comes before its GEMM.
   [[nodiscard]] bool exchanges_first() const { return traits_of(problem_.op).exchanges_first; }
+  /// Whether the exchange itself moves C to `Operands::finished_c`.
+  [[nodiscard]] bool finishes_c() const {
+    return route_.peers && traits_of(problem_.op).in_place();
+  }
 
   void enqueue_gemm(cudaStream_t stream, std::size_t piece, const Operands& operands) const;
   void enqueue_exchange(cudaStream_t stream, std::size_t piece, const Operands& operands) const;

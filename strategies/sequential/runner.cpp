@@ -16,6 +16,8 @@ class SequentialPlan : public Plan {
     if (!pieces_.exchanges_first()) pieces_.enqueue_exchange(stream, 0, operands);
   }
 
+  [[nodiscard]] bool finishes_c() const override { return pieces_.finishes_c(); }
+
  private:
   Pieces pieces_;
 };

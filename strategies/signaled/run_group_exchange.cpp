@@ -148,6 +148,8 @@ class PeerGroups : public GroupExchange {
     return world_.barrier(route_).flags[static_cast<std::size_t>(world_.rank())]->counters;
   }
 
+  [[nodiscard]] bool finishes_c() const override { return sums_all(); }
+
   kernels::Before begin(cudaStream_t stream) override {
     if (gate_first_) return enqueue_gate(stream, world_, route_, kernels::Counters::reset);
     // Peers count in these flags only behind the gate of this run.
@@ -183,7 +185,7 @@ class PeerGroups : public GroupExchange {
                    .n = problem_.n,
                    .block_rows = block_rows_,
                    .matrix = matrix_of(operands),
-                   .result = sums_all() ? nullptr : operands.c},
+                   .result = sums_all() ? operands.finished_c : operands.c},
                   pieces(signals));
   }
 

@@ -29,6 +29,9 @@ class GroupExchange {
   /// the GEMM's launch is told.
   virtual kernels::Before begin(cudaStream_t stream) = 0;
 
+  /// As `Plan::finishes_c`.
+  [[nodiscard]] virtual bool finishes_c() const { return false; }
+
   /// Enqueues the exchange of all groups, in their order. Each begins once its signal has come, or
   /// at once where it has none. Only ranks that take part call this.
   virtual void enqueue(cudaStream_t stream, const Operands& operands,

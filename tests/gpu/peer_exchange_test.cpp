@@ -58,8 +58,10 @@ std::vector<PeerPiece> pieces_of(std::int64_t rows, std::int64_t n) {
 class PeerAccess : public GpuTest {
  protected:
   /// Runs the exchange twice, on matrices that are complete only when the counters say so.
+  /// `fetches`: all_reduce has its result in other memory than the matrices.
   template <class T>
-  void check(Collective collective, int ranks, std::int64_t block_rows, std::int64_t n) {
+  void check(Collective collective, int ranks, std::int64_t block_rows, std::int64_t n,
+             bool fetches = false) {
     const bool sums_all = collective == Collective::all_reduce;
     const std::int64_t rows = sums_all ? block_rows : ranks * block_rows;
     const std::int64_t result_rows = collective == Collective::reduce_scatter ? block_rows : rows;
@@ -83,7 +85,7 @@ class PeerAccess : public GpuTest {
     for (int rank = 0; rank < ranks; ++rank) {
       const auto r = static_cast<std::size_t>(rank);
       exchange.matrices[r] = zeroed(bytes);
-      results.push_back(sums_all ? exchange.matrices[r] : zeroed(result_bytes));
+      results.push_back(sums_all && !fetches ? exchange.matrices[r] : zeroed(result_bytes));
       streams.push_back(make_stream());
     }
     OVT_CHECK(cudaDeviceSynchronize());
@@ -98,7 +100,7 @@ class PeerAccess : public GpuTest {
       OVT_CHECK(cudaDeviceSynchronize());
       for (int rank = 0; rank < ranks; ++rank) {
         exchange.barrier = barriers.barrier(rank);
-        exchange.result = sums_all ? nullptr : results[static_cast<std::size_t>(rank)];
+        exchange.result = sums_all && !fetches ? nullptr : results[static_cast<std::size_t>(rank)];
         const cudaStream_t own = streams[static_cast<std::size_t>(rank)].get();
         barriers.enqueue_gate(own, rank);
         OVT_CHECK(kernels::exchange(own, exchange, pieces, 3 - round));
@@ -141,8 +143,8 @@ class PeerAccess : public GpuTest {
         for (std::size_t i = 0; i < found.size(); ++i) {
           wrong += static_cast<float>(found[i]) != static_cast<float>(expected.values[i]) ? 1 : 0;
         }
-        EXPECT_EQ(wrong, 0u) << to_string(collective) << ", " << ranks << " ranks, round " << round
-                             << ", rank " << rank;
+        EXPECT_EQ(wrong, 0u) << to_string(collective) << (fetches ? " elsewhere, " : ", ") << ranks
+                             << " ranks, round " << round << ", rank " << rank;
       }
     }
   }
@@ -157,6 +159,14 @@ TEST_F(PeerAccess, every_element_comes_to_its_place_whatever_the_ranks_and_the_p
     }
     check<__nv_bfloat16>(collective, 4, 700, 512);
   }
+}
+
+TEST_F(PeerAccess, sums_come_to_any_memory_whatever_the_ranks_and_the_pieces) {
+  for (const int ranks : {2, 3, 4, 8}) {
+    check<__nv_bfloat16>(Collective::all_reduce, ranks, 37, 1096, true);
+    check<__half>(Collective::all_reduce, ranks, 2, 24, true);
+  }
+  check<__nv_bfloat16>(Collective::all_reduce, 4, 700, 512, true);
 }
 
 }  // namespace

@@ -158,6 +158,16 @@ def graph_modules() -> dict[str, Any]:
     return {"torch.fx": types.ModuleType("torch.fx"), "torch.fx.node": node}
 
 
+def dtensor_modules() -> dict[str, Any]:
+    """torch.distributed.tensor: no tensor here is a DTensor."""
+    tensor: Any = types.ModuleType("torch.distributed.tensor")
+    tensor.DTensor = type("DTensor", (), {})
+    tensor.Placement = object
+    tensor.Shard = lambda dim: ("Shard", dim)
+    tensor.Replicate = lambda: ("Replicate",)
+    return {"torch.distributed.tensor": tensor}
+
+
 def install() -> Any:
     """Takes PyTorch's place for the imports that follow."""
     there = sys.modules.get("torch")
@@ -205,5 +215,5 @@ def install() -> Any:
     torch.distributed = distributed
     sys.modules.update({"torch": torch, "torch.distributed": distributed,
                         "torch.distributed.distributed_c10d": distributed.distributed_c10d,
-                        **graph_modules()})
+                        **graph_modules(), **dtensor_modules()})
     return torch

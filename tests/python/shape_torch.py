@@ -123,5 +123,5 @@ def install(attention: Any) -> Any:
     torch.distributed = distributed
     sys.modules.update({"torch": torch, "torch.distributed": distributed,
                         "torch.distributed._symmetric_memory": distributed._symmetric_memory,
-                        **fake_torch.graph_modules()})
+                        **fake_torch.graph_modules(), **fake_torch.dtensor_modules()})
     return torch

@@ -11,7 +11,7 @@ from ..errors import ArgumentError
 from ..values import Op, Problem
 from .families import SCALES_TOGETHER
 from .functions import all_gather_gemm, gemm_all_reduce, gemm_reduce_scatter, replicated_gemm
-from .products import DTYPES, largest_part, problem_of
+from .products import DTYPES, largest_part, problem_of_shape
 from .scaled import (
     Scaled, check_scale, check_weight, problem_of_scaled, quantized, scaled_all_gather_gemm, scaled_gemm_all_reduce,
     scaled_gemm_reduce_scatter
@@ -186,7 +186,7 @@ class _ParallelLinear(torch.nn.Module):
 
     def _problem(self, op: Op, rows: int) -> Problem:
         if self._result is None:
-            return problem_of(self.world, op, self.own_shape, self.weight.dtype, rows)
+            return problem_of_shape(self.world, op, self.own_shape, self.weight.dtype, rows)
         weight = Scaled(self.weight, self.weight_scales)
         return problem_of_scaled(self.world, op, weight, rows, self._result, self._exact)
 

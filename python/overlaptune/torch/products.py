@@ -28,8 +28,12 @@ def working_dtype(dtype: torch.dtype) -> torch.dtype:
     return wanted if wanted in DTYPES and dtype in (torch.float32, *DTYPES) else dtype
 
 
-def problem_of(world: World, op: Op, shape: Sequence[int], dtype: torch.dtype, rows: int) -> Problem:
+def problem_of(world: World, op: Op, weight: torch.Tensor, rows: int) -> Problem:
     """The problem of a weight [n, k] on each rank, for an input with this many rows on all ranks together."""
+    return problem_of_shape(world, op, weight.shape, weight.dtype, rows)
+
+
+def problem_of_shape(world: World, op: Op, shape: Sequence[int], dtype: torch.dtype, rows: int) -> Problem:
     dtype = working_dtype(dtype)
     if dtype not in DTYPES:
         raise ArgumentError(f"weight: {dtype}; expected torch.bfloat16 or torch.float16")
@@ -134,7 +138,7 @@ def product(world: World, op: Op, x: torch.Tensor, weight: torch.Tensor) -> torc
     divides or multiplies the first dimension of x by the number of ranks; the other leading
     dimensions stay as they are."""
     rows = rows_of(world, op, x)
-    problem = problem_of(world, op, weight.shape, weight.dtype, rows)
+    problem = problem_of(world, op, weight, rows)
     shape = (first_of_result(op, x.shape[0], world.size), *x.shape[1:-1], weight.shape[0])
     if rows == 0:  # on all ranks; there is nothing to compute, and no such plan
         return torch.empty(shape, dtype=x.dtype, device=x.device)
