@@ -14,6 +14,7 @@
 
 #include "core/base/error.hpp"
 #include "core/config/candidate.hpp"
+#include "core/config/phase.hpp"
 #include "core/fit.hpp"
 #include "core/layer_gemm.hpp"
 #include "core/measurement.hpp"
@@ -81,6 +82,7 @@ struct DatabaseInfo {
   std::int64_t candidates = 0;
   std::int64_t winners = 0;
   std::int64_t layer_gemms = 0;
+  std::int64_t phase_results = 0;
 };
 
 /// A probe run or a tuning run, as a person chooses one.
@@ -182,6 +184,11 @@ class Store {
   [[nodiscard]] std::vector<LayerGemm> layer_gemms(PlatformId platform) const;
   /// Replaces an earlier candidate of the same run with the same problem, launch and config.
   void add_candidate(TuningRunId run, const Candidate& candidate);
+  /// Stores what the phases of second runs found, in one transaction. Replaces an earlier result of
+  /// the same run, problem, launch, config and phase.
+  void add_phase_results(TuningRunId run, std::span<const PhaseResult> results);
+  /// In the order in which they were added.
+  [[nodiscard]] std::vector<PhaseResult> phase_results(TuningRunId run) const;
   [[nodiscard]] std::vector<Candidate> candidates(TuningRunId run, const Problem& problem,
                                                   Launch launch) const;
   /// The valid candidates of a platform, from all its runs but one. Damaged rows are left out:

@@ -14,7 +14,7 @@
 namespace overlaptune {
 
 /// Counts probes and runs of the machine underneath. It can be lost after some runs, refuse a
-/// problem, and change the result of a second run or of its trace.
+/// problem, and change the results of a second run (of each phase) or of its trace.
 class CountingMachine : public Machine {
  public:
   explicit CountingMachine(std::string faults = {})
@@ -36,19 +36,22 @@ class CountingMachine : public Machine {
     }
     if (problem == too_large) return bad_input("no memory for it");
     auto results = machine_->run(problem, configs, options);
-    if (options.spread && after_second_run) after_second_run(results);
+    phases.push_back(options.phase);
+    const bool again = options.spread || options.phase != Phase::steady;
+    if (again && after_second_run) after_second_run(results);
     if (!options.timeline) return results;
-    traces.push_back({configs.back(), options});
+    traces.push_back({{configs.begin(), configs.end()}, options});
     if (after_trace) after_trace(results);
     return results;
   }
   struct Trace {
-    Config config;
+    std::vector<Config> configs;  ///< `sequential` first
     RunOptions options;
   };
   std::vector<Trace> traces;
   std::function<void(Expected<std::vector<RunResult>>&)> after_trace;
   std::function<void(Expected<std::vector<RunResult>>&)> after_second_run;
+  std::vector<Phase> phases;  ///< of all runs
   int probes = 0;
   int runs = 0;
   int lost_after = 1 << 30;
