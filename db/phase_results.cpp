@@ -64,6 +64,16 @@ void Store::add_phase_results(TuningRunId run, std::span<const PhaseResult> resu
   });
 }
 
+std::vector<StoredPhaseResult> Store::all_phase_results() const {
+  std::vector<StoredPhaseResult> list;
+  impl_->each_run(RunKind::tuning, [&](const StoredRun& run) {
+    impl_->each_phase_result(run.id, [&](const PhaseResult& result) {
+      list.push_back({run.platform, run.id, result});
+    });
+  });
+  return list;
+}
+
 std::vector<PhaseResult> Store::phase_results(TuningRunId run) const {
   std::vector<PhaseResult> list;
   impl_->each_phase_result(run, [&](const PhaseResult& result) { list.push_back(result); });

@@ -242,7 +242,7 @@ void put_outcome(Query& query, const PhaseResult& result) {
 
 PhaseResult read_phase_result(Query& query) {
   auto result = read_what_was_tried<PhaseResult>(query);
-  result.phase = query.name<Phase>();
+  result.phase = query.name<RunPhase>();
   result.verdict = query.name<Verdict>();
   result.reason = query.text();
   result.measured = read_summary(query);

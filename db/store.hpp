@@ -72,6 +72,13 @@ struct StoredCandidate {
   Candidate candidate{};
 };
 
+/// What a phase of a second run found, as it is stored.
+struct StoredPhaseResult {
+  PlatformId platform = 0;
+  TuningRunId run = 0;
+  PhaseResult result{};
+};
+
 struct DatabaseInfo {
   int schema_version = 0;
   std::int64_t platforms = 0;
@@ -217,6 +224,8 @@ class Store {
   void each_winner(PlatformId platform, const std::function<void(const StoredWinner&)>& visit,
                    const std::function<void(const DamagedWinner&)>& damaged = {}) const;
   [[nodiscard]] std::vector<StoredCandidate> all_candidates() const;
+  /// Run by run, in the order in which they were added.
+  [[nodiscard]] std::vector<StoredPhaseResult> all_phase_results() const;
 
   [[nodiscard]] DatabaseInfo info() const;
   /// All findings of `PRAGMA integrity_check`, of `foreign_key_check` and of our own rules.

@@ -27,7 +27,7 @@ struct RunOptions {
   /// Spreads the repetitions over about a second: at the power limit a GPU's clock swings by
   /// several percent within tenths of a second.
   bool spread = false;
-  Phase phase = Phase::steady;  ///< with another one, `spread` and `timeline` are off
+  RunPhase phase = RunPhase::steady;  ///< with another one, `spread` and `timeline` are off
   /// Predicted time of each config; the time-outs follow from it. Empty: unknown.
   std::vector<Microseconds> expected{};
 };

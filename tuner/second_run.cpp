@@ -23,19 +23,12 @@ void warn(const Candidate& about, std::string_view what, std::string_view why) {
   spdlog::warn("{}: {}: {}: {}", to_string(about.problem), to_string(about.config), what, why);
 }
 
-Expected<std::vector<RunResult>> run(Machine& machine, const std::vector<Candidate>& best,
-                                     const Candidate& sequential, RunOptions options) {
-  std::vector<Config> configs{sequential.config};
-  options.launch = sequential.launch;
-  options.expected = {sequential.predicted};
-  for (const Candidate& candidate : best) {
-    configs.push_back(candidate.config);
-    options.expected.push_back(candidate.predicted);
-  }
-  return machine.run(sequential.problem, configs, options);
+bool took_its_workers(Verdict verdict) {
+  return verdict == Verdict::timeout || verdict == Verdict::crashed ||
+         verdict == Verdict::rank_died;
 }
 
-PhaseResult phase_result(const Candidate& candidate, Phase phase, const RunResult& sequential,
+PhaseResult phase_result(const Candidate& candidate, RunPhase phase, const RunResult& sequential,
                          const RunResult& result) {
   PhaseResult row{.problem = candidate.problem,
                   .launch = candidate.launch,
@@ -87,24 +80,28 @@ std::optional<Confirmed> SecondRun::confirmed(std::vector<Candidate> best,
     return Confirmed{best.front()};
   }
   const std::vector<Candidate> first = best;
-  sift(Phase::steady, *steady, best);
+  sift(RunPhase::steady, *steady, best);
   if (best.empty()) return std::nullopt;
-  if (paired_ratios(steady->front(), steady->front()).empty()) {
-    warn(best.front(), "the winner could not be run once more", "nothing to compare it with");
-    return Confirmed{best.front()};
-  }
-  const auto result_of = [&](const Candidate& candidate) -> const RunResult& {
+  const Candidate fastest = best.front();
+  const auto pair_of = [&](const Candidate& candidate) -> const Paired& {
     std::size_t i = 0;
     while (first[i].config != candidate.config) ++i;
-    return (*steady)[i + 1];
+    return (*steady)[i];
   };
-  for (Candidate& each : best) each = judged(each, result_of(each), steady->front());
+  for (Candidate& each : best) {
+    const Paired& pair = pair_of(each);
+    each = judged(each, pair.result, pair.sequential);
+  }
+  std::erase_if(best, [](const Candidate& each) { return !each.speedup; });
+  if (best.empty()) {
+    warn(fastest, "the winner could not be run once more", "nothing to compare it with");
+    return Confirmed{fastest};
+  }
   std::stable_sort(best.begin(), best.end(), [](const Candidate& a, const Candidate& b) {
     return a.speedup->median > b.speedup->median;
   });
-  for (const Phase phase : {Phase::cold, Phase::beside}) {
-    const auto results =
-        run(machine_, best, sequential, {.repetitions = kBriefRepetitions, .phase = phase});
+  for (const RunPhase phase : {RunPhase::cold, RunPhase::beside}) {
+    const auto results = run(best, sequential, {.repetitions = kBriefRepetitions, .phase = phase});
     if (!results) {
       warn(best.front(), fmt::format("the phase {} was not run", to_string(phase)),
            results.error().message);
@@ -113,7 +110,7 @@ std::optional<Confirmed> SecondRun::confirmed(std::vector<Candidate> best,
     sift(phase, *results, best);
     if (best.empty()) return std::nullopt;
   }
-  const RunResult& result = result_of(best.front());
+  const RunResult& result = pair_of(best.front()).result;
   return Confirmed{
       .candidate = best.front(),
       .gemm_alone = result.gemm_alone,
@@ -124,23 +121,53 @@ std::optional<Confirmed> SecondRun::confirmed(std::vector<Candidate> best,
 Expected<SecondRun::Results> SecondRun::run_steady(const std::vector<Candidate>& best,
                                                    const Candidate& sequential) {
   RunOptions options{.repetitions = kSteadyRepetitions, .timeline = traces_, .spread = true};
-  auto results = run(machine_, best, sequential, options);
-  const bool failed = results && std::any_of(results->begin(), results->end(), [](const auto& one) {
-                        return one.verdict != Verdict::valid;
-                      });
+  auto results = run(best, sequential, options);
+  const bool failed =
+      results && std::any_of(results->begin(), results->end(), [](const Paired& pair) {
+        return pair.result.verdict != Verdict::valid || pair.sequential.verdict != Verdict::valid;
+      });
   if (!traces_ || !failed) return results;
   // The trace may have caused the failure, so run without it.
   options.timeline = false;
-  return run(machine_, best, sequential, options);
+  return run(best, sequential, options);
 }
 
-void SecondRun::sift(Phase phase, const Results& results, std::vector<Candidate>& best) {
+Expected<SecondRun::Results> SecondRun::run(std::span<const Candidate> best,
+                                            const Candidate& sequential, RunOptions options) {
+  std::vector<Config> configs{sequential.config};
+  options.launch = sequential.launch;
+  options.expected = {sequential.predicted};
+  for (const Candidate& candidate : best) {
+    configs.push_back(candidate.config);
+    options.expected.push_back(candidate.predicted);
+  }
+  auto together = machine_.run(sequential.problem, configs, options);
+  if (!together) return error_of(together);
+  const bool fault = std::any_of(together->begin(), together->end(), [](const RunResult& result) {
+    return took_its_workers(result.verdict);
+  });
+  Results results;
+  if (!fault || best.size() == 1) {
+    for (std::size_t i = 0; i < best.size(); ++i) {
+      results.push_back({together->front(), std::move((*together)[i + 1])});
+    }
+    return results;
+  }
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    auto alone = run(best.subspan(i, 1), sequential, options);
+    if (!alone) return alone;
+    results.push_back(std::move(alone->front()));
+  }
+  return results;
+}
+
+void SecondRun::sift(RunPhase phase, const Results& results, std::vector<Candidate>& best) {
   std::vector<PhaseResult> rows;
   std::vector<Candidate> left;
   for (std::size_t i = 0; i < best.size(); ++i) {
     const PhaseResult& row =
-        rows.emplace_back(phase_result(best[i], phase, results.front(), results[i + 1]));
-    const bool no_gain = phase == Phase::steady && row.speedup && row.speedup->median < 1;
+        rows.emplace_back(phase_result(best[i], phase, results[i].sequential, results[i].result));
+    const bool no_gain = phase == RunPhase::steady && row.speedup && row.speedup->median < 1;
     if (loses(row) || no_gain) {
       say_why_out(best[i], row);
     } else {

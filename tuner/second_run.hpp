@@ -47,11 +47,20 @@ class SecondRun {
                                                    const Candidate& sequential);
 
  private:
-  using Results = std::vector<RunResult>;  ///< of `sequential`, and of each candidate
+  /// A candidate and the `sequential` that ran in turn with it.
+  struct Paired {
+    RunResult sequential{};
+    RunResult result{};
+  };
+  using Results = std::vector<Paired>;  ///< of each candidate, in their order
   [[nodiscard]] Expected<Results> run_steady(const std::vector<Candidate>& best,
                                              const Candidate& sequential);
+  /// Runs all candidates in turn. Where one takes its workers with it, which may be put down to
+  /// another one, each runs by itself.
+  [[nodiscard]] Expected<Results> run(std::span<const Candidate> best, const Candidate& sequential,
+                                      RunOptions options);
   /// Tells `keep_` of the results. Takes the candidates that lose out of `best`.
-  void sift(Phase phase, const Results& results, std::vector<Candidate>& best);
+  void sift(RunPhase phase, const Results& results, std::vector<Candidate>& best);
   [[nodiscard]] std::optional<double> overlap_of(const Candidate& winner,
                                                  const std::vector<Activity>& activities);
 

@@ -10,20 +10,20 @@
 namespace overlaptune {
 
 /// The conditions of timed runs.
-enum class Phase {
+enum class RunPhase {
   steady,  ///< the GPUs do this work all the time, so that clock and power have settled
   cold,    ///< the first run of a burst: caches hold other data, and the GPU was idle
   beside,  ///< on each GPU another kernel copies memory on `kCopySms` SMs meanwhile
 };
 
-/// SMs that the other kernel of `Phase::beside` holds.
+/// SMs that the other kernel of `RunPhase::beside` holds.
 inline constexpr int kCopySms = 8;
 
 template <>
-struct NamesOf<Phase> {
+struct NamesOf<RunPhase> {
   static constexpr std::string_view what = "phase";
-  static constexpr std::array<Named<Phase>, 3> all{
-      {{Phase::steady, "steady"}, {Phase::cold, "cold"}, {Phase::beside, "beside"}}};
+  static constexpr std::array<Named<RunPhase>, 3> all{
+      {{RunPhase::steady, "steady"}, {RunPhase::cold, "cold"}, {RunPhase::beside, "beside"}}};
 };
 
 /// A config in one phase of a second run, in turn with `sequential`.
@@ -31,7 +31,7 @@ struct PhaseResult {
   Problem problem{};
   Launch launch = Launch::graph;
   Config config{};
-  Phase phase = Phase::steady;
+  RunPhase phase = RunPhase::steady;
   Verdict verdict = Verdict::valid;
   std::string reason{};                      ///< why it is not valid; empty for `valid`
   std::optional<Summary> measured{};         ///< slowest rank of each repetition; absent: not timed

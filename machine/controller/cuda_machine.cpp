@@ -197,7 +197,7 @@ class CudaMachine::RunLoop {
 
  private:
   tl::expected<std::vector<Reply>, Loss> ask() {
-    const bool is_steady = options_.phase == Phase::steady;
+    const bool is_steady = options_.phase == RunPhase::steady;
     RunRequest request{.problem = problem_,
                        .launch = options_.launch,
                        .repetitions = options_.repetitions,

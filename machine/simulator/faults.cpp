@@ -59,10 +59,10 @@ Verdict Faults::verdict(const Config& config, const Noise& noise) const {
   return Verdict::valid;
 }
 
-double Faults::slowdown(const Config& config, Phase phase, const Noise& noise) const {
+double Faults::slowdown(const Config& config, RunPhase phase, const Noise& noise) const {
   constexpr double kSlower = 2;
-  if (strategy_of(config) == kBaseline || phase == Phase::steady) return 1;
-  const double chance = phase == Phase::cold ? slow_cold : slow_beside;
+  if (strategy_of(config) == kBaseline || phase == RunPhase::steady) return 1;
+  const double chance = phase == RunPhase::cold ? slow_cold : slow_beside;
   return noise.stream("slow").stream(to_string(phase)).uniform(0) < chance ? kSlower : 1;
 }
 

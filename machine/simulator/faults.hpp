@@ -25,7 +25,7 @@ struct Faults {
   /// The verdict on a config, `valid` for most. It is the same for equal problems and configs.
   [[nodiscard]] Verdict verdict(const Config& config, const Noise& noise) const;
   /// The factor on the times of a config in a phase: 1 for most, and always for `sequential`.
-  [[nodiscard]] double slowdown(const Config& config, Phase phase, const Noise& noise) const;
+  [[nodiscard]] double slowdown(const Config& config, RunPhase phase, const Noise& noise) const;
 };
 
 /// Reads "hang=0.02,wrong=0.01,crash=0.01,rank_died=0.01,slow_cold=0.5,slow_beside=0.5,

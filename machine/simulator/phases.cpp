@@ -29,9 +29,9 @@ void add_copies(GpuProfile& gpu, const Config& config) {
 
 }  // namespace
 
-Profile in_phase(Profile profile, Phase phase, const Config& config) {
-  if (phase == Phase::cold) make_cold(profile);
-  if (phase == Phase::beside) add_copies(profile.gpu, config);
+Profile in_phase(Profile profile, RunPhase phase, const Config& config) {
+  if (phase == RunPhase::cold) make_cold(profile);
+  if (phase == RunPhase::beside) add_copies(profile.gpu, config);
   return profile;
 }
 

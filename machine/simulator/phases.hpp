@@ -10,6 +10,6 @@ namespace overlaptune::sim {
 /// first tile computes. `beside`: the copies hold `kCopySms` SMs, or as many as leave the config
 /// one for its GEMM, and their share of the memory's rates. The clock of a phase is not a matter of
 /// the profile (`Setting`).
-[[nodiscard]] Profile in_phase(Profile profile, Phase phase, const Config& config);
+[[nodiscard]] Profile in_phase(Profile profile, RunPhase phase, const Config& config);
 
 }  // namespace overlaptune::sim

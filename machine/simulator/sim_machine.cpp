@@ -95,9 +95,9 @@ Setting SimMachine::setting(const Problem& problem, const RunOptions& options) c
                   .launch = options.launch,
                   .ranks = problem.ranks,
                   .repetitions = std::max(options.repetitions, 1),
-                  .settled = options.phase != Phase::cold};
+                  .settled = options.phase != RunPhase::cold};
   // After a pause, nothing before the run counts for the power limit.
-  if (options.phase == Phase::cold) return setting;
+  if (options.phase == RunPhase::cold) return setting;
   const auto baseline = schedule_of(profile_, problem, Config{});
   if (baseline) {
     // The name of the stream is part of the seed: with another name the noise would be another.
@@ -131,7 +131,7 @@ RunResult SimMachine::run_config(const Problem& problem, const Config& config, S
   if (result.verdict != Verdict::valid && result.verdict != Verdict::wrong) return result;
 
   Noise own = noise.stream(to_string(setting.launch));
-  if (options.phase != Phase::steady) own = own.stream(to_string(options.phase));
+  if (options.phase != RunPhase::steady) own = own.stream(to_string(options.phase));
   const Execution execution = execute(setting, *schedule, own);
   // A wrong config is fast, because it skips work.
   const double factor = (result.verdict == Verdict::wrong ? 0.8 : 1) *

@@ -18,15 +18,15 @@ constexpr std::int64_t kSubmission = 40'000;  // ns
 
 }  // namespace
 
-Expected<std::unique_ptr<Surroundings>> Surroundings::make(Workbench& bench, Phase phase) {
+Expected<std::unique_ptr<Surroundings>> Surroundings::make(Workbench& bench, RunPhase phase) {
   std::unique_ptr<Surroundings> made(new Surroundings(phase));
-  if (phase == Phase::steady) return made;
+  if (phase == RunPhase::steady) return made;
   made->bytes_ = 2 * bench.l2_bytes;
   const auto bytes = static_cast<std::size_t>(made->bytes_);
   std::string lacks;
   try {
     made->written_ = run::device_memory(bytes);
-    if (phase == Phase::beside) {
+    if (phase == RunPhase::beside) {
       made->read_ = run::device_memory(bytes);
       made->flag_ = run::device_memory(sizeof(std::uint32_t));
     }
@@ -39,7 +39,7 @@ Expected<std::unique_ptr<Surroundings>> Surroundings::make(Workbench& bench, Pha
     return bad_input(fmt::format("phase {}: {}", to_string(phase),
                                  lacks.empty() ? "another rank lacks the memory for it" : lacks));
   }
-  if (phase != Phase::beside) return made;
+  if (phase != RunPhase::beside) return made;
   made->copies_ = run::make_stream();
   made->begun_ = run::make_event(false);
   made->ended_ = run::make_event(false);
@@ -53,9 +53,9 @@ Expected<std::unique_ptr<Surroundings>> Surroundings::make(Workbench& bench, Pha
 
 Around Surroundings::around() {
   switch (phase_) {
-    case Phase::steady:
+    case RunPhase::steady:
       break;
-    case Phase::cold:
+    case RunPhase::cold:
       return {.before =
                   [this](cudaStream_t stream) {
                     OVT_CHECK(cudaMemsetAsync(written_.get(), 0x01,
@@ -63,7 +63,7 @@ Around Surroundings::around() {
                     OVT_CHECK(kernels::spin(stream, kPause));
                   },
               .submission = kSubmission};
-    case Phase::beside:
+    case RunPhase::beside:
       return {.before = [this](cudaStream_t stream) { begin_copy(stream); },
               .after = [this](cudaStream_t stream) { end_copy(stream); },
               .submission = kSubmission};

@@ -14,17 +14,18 @@ namespace overlaptune::cuda {
 class Surroundings {
  public:
   /// Collective. Error: `bad_input` where a GPU lacks the memory for it.
-  [[nodiscard]] static Expected<std::unique_ptr<Surroundings>> make(Workbench& bench, Phase phase);
+  [[nodiscard]] static Expected<std::unique_ptr<Surroundings>> make(Workbench& bench,
+                                                                    RunPhase phase);
 
   /// Refers to this object.
   [[nodiscard]] Around around();
 
  private:
-  explicit Surroundings(Phase phase) : phase_(phase) {}
+  explicit Surroundings(RunPhase phase) : phase_(phase) {}
   void begin_copy(cudaStream_t stream);
   void end_copy(cudaStream_t stream);
 
-  Phase phase_;
+  RunPhase phase_;
   std::int64_t bytes_ = 0;  ///< of the memory that is written
   run::DeviceMemory written_{};
   run::DeviceMemory read_{};  ///< `beside` only, as all that follows

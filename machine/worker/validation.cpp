@@ -205,7 +205,7 @@ Expected<RunReply> validate(Workbench& bench, TestProblem& problem, const RunReq
   tasks.push_back([&](cudaStream_t stream, int turn) { alone->collective(stream, turn); });
   // A hang is most likely the newest config's.
   at({.config = timed.empty() ? -1 : static_cast<int>(timed.back()), .step = "time"});
-  if (request.phase != Phase::cold) {
+  if (request.phase != RunPhase::cold) {
     bench.timer.sustain(tasks, problem.first_validation() ? kFirstSettling : kSettling);
   }
   const int repetitions = std::max(request.repetitions, 1);

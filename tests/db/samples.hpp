@@ -188,7 +188,7 @@ class Generator {
     made.problem = problem();
     made.launch = any<Launch>();
     made.config = config();
-    made.phase = any<Phase>();
+    made.phase = any<RunPhase>();
     made.verdict = any<Verdict>();
     made.reason = text();
     if (coin()) made.measured = summary();

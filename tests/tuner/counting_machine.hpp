@@ -37,7 +37,7 @@ class CountingMachine : public Machine {
     if (problem == too_large) return bad_input("no memory for it");
     auto results = machine_->run(problem, configs, options);
     phases.push_back(options.phase);
-    const bool again = options.spread || options.phase != Phase::steady;
+    const bool again = options.spread || options.phase != RunPhase::steady;
     if (again && after_second_run) after_second_run(results);
     if (!options.timeline) return results;
     traces.push_back({{configs.begin(), configs.end()}, options});
@@ -51,7 +51,7 @@ class CountingMachine : public Machine {
   std::vector<Trace> traces;
   std::function<void(Expected<std::vector<RunResult>>&)> after_trace;
   std::function<void(Expected<std::vector<RunResult>>&)> after_second_run;
-  std::vector<Phase> phases;  ///< of all runs
+  std::vector<RunPhase> phases;  ///< of all runs
   int probes = 0;
   int runs = 0;
   int lost_after = 1 << 30;

@@ -58,8 +58,8 @@ class ScriptedMachine : public Machine {
 
   std::map<std::string, double> times{};  ///< by config, us
   /// By phase and config: the times of the repetitions, in turn, us.
-  std::map<std::pair<Phase, std::string>, std::vector<double>> times_in{};
-  std::set<Phase> cannot{};                       ///< phases that it refuses
+  std::map<std::pair<RunPhase, std::string>, std::vector<double>> times_in{};
+  std::set<RunPhase> cannot{};                    ///< phases that it refuses
   std::map<std::string, Verdict> failures{};      ///< by config
   std::function<void(const Run&)> before_result;  ///< called once a run has begun
   std::optional<Error> refusal{};  ///< the error that `run` returns instead of results

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <numeric>
+#include <set>
 #include <unistd.h>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -296,6 +299,35 @@ TEST_F(TunerTest, where_nothing_stays_faster_sequential_wins) {
   ASSERT_EQ(report->winners.size(), 1U);
   EXPECT_EQ(strategy_of(report->winners[0].candidate.config), strategy_of<Sequential>());
   EXPECT_FALSE(report->winners[0].overlap_fraction);
+}
+
+/// The machine takes twice as long for some configs when they are cold; in the steady phase they
+/// are as fast as ever.
+TEST_F(TunerTest, what_is_slower_than_sequential_when_it_is_cold_does_not_win) {
+  for (const auto& [faults, all] : {std::pair{"slow_cold=1", true}, {"slow_cold=0.7", false}}) {
+    SetUp();
+    CountingMachine machine(faults);
+    Store store(file(), Access::write);
+    const auto report = tune(machine, store, std::vector{kTunedProblem}, options(), go_on);
+    ASSERT_TRUE(report) << report.error().message;
+    const Winner& winner = report->winners.at(0);
+    EXPECT_EQ(strategy_of(winner.candidate.config) == strategy_of<Sequential>(), all);
+    std::set<Config> out;
+    std::map<Config, double> fast;  // and its speedup in the steady phase
+    for (const PhaseResult& each : store.phase_results(report->run)) {
+      ASSERT_TRUE(each.speedup);
+      if (each.phase == RunPhase::steady && each.speedup->median > 1) {
+        fast[each.config] = each.speedup->median;
+      }
+      if (each.phase != RunPhase::cold || each.speedup->high >= 1) continue;
+      EXPECT_NEAR(each.speedup->median, fast.at(each.config) / 2, 0.05);
+      out.insert(each.config);
+    }
+    EXPECT_FALSE(out.empty()) << faults;
+    EXPECT_FALSE(out.contains(winner.candidate.config));
+    if (!all) EXPECT_TRUE(fast.contains(winner.candidate.config));
+    EXPECT_TRUE(store.check().empty());
+  }
 }
 
 TEST_F(TunerTest, the_winner_is_stored_before_it_is_traced) {

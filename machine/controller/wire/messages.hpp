@@ -58,7 +58,7 @@ struct RunRequest {
   int repetitions = 9;
   std::uint64_t seed = 0;  ///< seed of the inputs
   bool spread = false;     ///< spread the repetitions over about a second
-  Phase phase = Phase::steady;
+  RunPhase phase = RunPhase::steady;
   bool trace = false;  ///< record the GPU's activities in one more repetition, after timing
   /// Faults to inject, for tests: "config-index:kind" with kind one of illegal_address, spin,
   /// wrong, killed_rank.
