@@ -72,7 +72,7 @@ struct StoredCandidate {
   Candidate candidate{};
 };
 
-/// What a phase of a second run found, as it is stored.
+/// The result of a phase as it is stored.
 struct StoredPhaseResult {
   PlatformId platform = 0;
   TuningRunId run = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// What the phases of second runs found.
+// Results of the phases of second runs.
 
 #include <map>
 #include <tuple>
@@ -13,7 +13,7 @@ namespace overlaptune {
 class WinnerPhases {
  public:
   explicit WinnerPhases(const Snapshot& snapshot);
-  /// What the run of a winner found of it; null where it has not run in this phase.
+  /// The result in the run of the winner; null where it has not run in this phase.
   [[nodiscard]] const PhaseResult* of(const StoredWinner& winner, RunPhase phase) const;
   /// The median speedup over `sequential` in a phase; none likewise, or where it has none.
   [[nodiscard]] std::optional<double> speedup(const StoredWinner& winner, RunPhase phase) const;

@@ -71,7 +71,7 @@ inline StoredWinner winner(double measured, double half_spread = 1,
   return row;
 }
 
-/// What a phase found of a winner, with `sequential` at 200 us.
+/// The result of a winner in a phase, with `sequential` at 200 us.
 inline StoredPhaseResult phase(const StoredWinner& row, RunPhase phase, double measured) {
   const Candidate& candidate = row.winner.candidate;
   const double speedup = 200 / measured;

@@ -36,8 +36,9 @@ class CountingMachine : public Machine {
     }
     if (problem == too_large) return bad_input("no memory for it");
     auto results = machine_->run(problem, configs, options);
-    phases.push_back(options.phase);
     const bool again = options.spread || options.phase != RunPhase::steady;
+    // A machine of GPUs times GEMM and collective alone in the same rounds.
+    (again ? timed_again : timed) += options.repetitions * (static_cast<int>(configs.size()) + 2);
     if (again && after_second_run) after_second_run(results);
     if (!options.timeline) return results;
     traces.push_back({{configs.begin(), configs.end()}, options});
@@ -51,9 +52,10 @@ class CountingMachine : public Machine {
   std::vector<Trace> traces;
   std::function<void(Expected<std::vector<RunResult>>&)> after_trace;
   std::function<void(Expected<std::vector<RunResult>>&)> after_second_run;
-  std::vector<RunPhase> phases;  ///< of all runs
   int probes = 0;
   int runs = 0;
+  int timed = 0;        ///< timed executions, without those of second runs
+  int timed_again = 0;  ///< those of second runs
   int lost_after = 1 << 30;
   std::optional<Problem> too_large;
 

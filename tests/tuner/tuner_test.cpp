@@ -301,6 +301,16 @@ TEST_F(TunerTest, where_nothing_stays_faster_sequential_wins) {
   EXPECT_FALSE(report->winners[0].overlap_fraction);
 }
 
+/// With one phase of 24 repetitions, a second run of the winner alone is 96 timed executions.
+TEST_F(TunerTest, second_runs_in_phases_take_half_as_long_again_at_most) {
+  CountingMachine machine;
+  Store store(file(), Access::write);
+  const auto report = tune(machine, store, std::vector{kTunedProblem}, options(), go_on);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(store.phase_results(report->run).size(), 9U);  // as many as it can have at once
+  EXPECT_LE(machine.timed + machine.timed_again, 1.5 * (machine.timed + 24 * 4));
+}
+
 /// The machine takes twice as long for some configs when they are cold; in the steady phase they
 /// are as fast as ever.
 TEST_F(TunerTest, what_is_slower_than_sequential_when_it_is_cold_does_not_win) {
