@@ -36,7 +36,8 @@ OrderedJson json_of(const DatabaseInfo& info) {
           {"tuning_runs", info.tuning_runs},
           {"candidates", info.candidates},
           {"winners", info.winners},
-          {"layer_gemms", info.layer_gemms}};
+          {"layer_gemms", info.layer_gemms},
+          {"phase_results", info.phase_results}};
 }
 
 Table runs_table(const Store& store) {

@@ -200,7 +200,8 @@ void add_report(CLI::App& root, Session& session) {
       ->type_name("FILE");
   add_parsed(*command, "--only", flags->only, list_of(parse_name<Section>),
              "Parts of the report, separated by commas: winners, means, error, regret, "
-             "comparison, failures, conditions, peers, probes (all; md: all but probes)")
+             "phases, comparison, failures, conditions, peers, probes (all; md: all but phases and "
+             "probes)")
       ->type_name("PARTS");
   command->add_option("--compare", flags->other, "Database to tell the differences from")
       ->type_name("FILE");

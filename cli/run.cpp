@@ -29,6 +29,7 @@ struct RunFlags {
   std::string database{};
   Launch launch = Launch::graph;
   int repetitions = RunOptions{}.repetitions;
+  RunPhase phase = RunPhase::steady;
   std::string trace{};
 };
 
@@ -102,7 +103,8 @@ Outcome measure(const RunFlags& flags) {
   auto results = value_or_throw(machine->run(flags.problem, configs,
                                              {.launch = flags.launch,
                                               .repetitions = flags.repetitions,
-                                              .timeline = !flags.trace.empty()}));
+                                              .timeline = !flags.trace.empty(),
+                                              .phase = flags.phase}));
   outcome.sequential = results.front();
   outcome.result = std::move(results.back());
   outcome.speedups = paired_speedups(outcome.sequential, outcome.result);
@@ -123,14 +125,12 @@ std::optional<Summary> summary_of(const RunResult& result) {
 }
 
 OrderedJson document(const RunFlags& flags, const Outcome& outcome) {
-  OrderedJson json{{"platform", outcome.platform.name},
-                   {"fingerprint", fingerprint(outcome.platform)},
-                   {"launch", to_string(flags.launch)},
-                   {"problem", json_of(flags.problem)},
-                   {"config", json_of(outcome.config)},
-                   {"config_line", to_string(outcome.config)},
-                   {"verdict", to_string(outcome.result.verdict)},
-                   {"reason", outcome.result.reason}};
+  OrderedJson json{
+      {"platform", outcome.platform.name},        {"fingerprint", fingerprint(outcome.platform)},
+      {"launch", to_string(flags.launch)},        {"phase", to_string(flags.phase)},
+      {"problem", json_of(flags.problem)},        {"config", json_of(outcome.config)},
+      {"config_line", to_string(outcome.config)}, {"verdict", to_string(outcome.result.verdict)},
+      {"reason", outcome.result.reason}};
   const auto add_times = [&](const std::string& name, const RunResult& result) {
     const auto summary = summary_of(result);
     const auto time = [&](Microseconds Summary::*field) {
@@ -148,6 +148,9 @@ OrderedJson document(const RunFlags& flags, const Outcome& outcome) {
        {std::pair("speedup", 0.5), {"speedup_p10", 0.1}, {"speedup_p90", 0.9}}) {
     json[name] = json_of(std::optional(quantile(outcome.speedups, q)));
   }
+  const auto interval = median_interval(outcome.speedups);
+  json["speedup_low"] = interval ? OrderedJson(interval->low) : OrderedJson();
+  json["speedup_high"] = interval ? OrderedJson(interval->high) : OrderedJson();
   json["trace"] = outcome.traced() ? OrderedJson(flags.trace) : OrderedJson();
   json["busy"] =
       outcome.traced() ? json_of(busy(outcome.traces.front().activities).mean) : OrderedJson();
@@ -173,10 +176,11 @@ Table times_table(const Outcome& outcome) {
 }
 
 std::string text(const RunFlags& flags, const Outcome& outcome) {
-  std::string text =
-      fmt::format("{} on {}, {} launch\n{}\n{}", to_string(flags.problem),
-                  full_name(outcome.platform), to_string(flags.launch), to_string(outcome.config),
-                  to_markdown(with_machine(times_table(outcome), outcome.platform)));
+  std::string text = fmt::format(
+      "{} on {}, {} launch{}\n{}\n{}", to_string(flags.problem), full_name(outcome.platform),
+      to_string(flags.launch),
+      flags.phase == RunPhase::steady ? "" : fmt::format(", phase {}", to_string(flags.phase)),
+      to_string(outcome.config), to_markdown(with_machine(times_table(outcome), outcome.platform)));
   if (!outcome.speedups.empty()) {
     text += fmt::format("Speedup over sequential, paired: {:.3f} (p10 {:.3f}, p90 {:.3f}){}\n",
                         quantile(outcome.speedups, 0.5), quantile(outcome.speedups, 0.1),
@@ -197,6 +201,13 @@ int run(const RunFlags& given, const Session& /*session*/) {
   RunFlags flags = given;
   const AskedProblem asked = read_problem(flags.asked);
   flags.problem = asked.problem;
+  if (!flags.trace.empty() && flags.phase != RunPhase::steady) {
+    throw Failure(
+        ErrorKind::bad_input,
+        fmt::format("--trace beside --phase {}: expected --phase steady, the only one that "
+                    "is traced; leave one of them out",
+                    to_string(flags.phase)));
+  }
   const Outcome outcome = measure(flags);
   if (outcome.traced()) {
     write_file(flags.trace,
@@ -252,6 +263,9 @@ void add_run(CLI::App& root, Session& session) {
   add_parsed(*command, "--repetitions", flags->repetitions, whole_number(1, kMostRepetitions),
              "Timed repetitions of each (9)")
       ->type_name("N");
+  add_parsed(*command, "--phase", flags->phase, parse_name<RunPhase>,
+             "Conditions, as in the second runs of tune: steady, cold or beside (steady)")
+      ->type_name("PHASE");
   command->add_option("--trace", flags->trace, "Chrome trace to write, for ui.perfetto.dev")
       ->type_name("FILE");
   on_parsed(*command, session, flags, run);

@@ -68,6 +68,25 @@ double geometric_mean(std::span<const double> samples) {
   return std::exp(sum / static_cast<double>(samples.size()));
 }
 
+std::optional<MedianInterval> median_interval(std::span<const double> samples) {
+  constexpr double kMostOutside = 0.05;
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t count = sorted.size();
+  // The number of samples under the median is binomial: `tail` is the probability that it is at
+  // most `left`, and so that the sample of this index lies above the median.
+  double log_term = -static_cast<double>(count) * std::numbers::ln2;
+  double tail = 0;
+  std::optional<MedianInterval> interval;
+  for (std::size_t left = 0; 2 * left + 1 < count; ++left) {
+    tail += std::exp(log_term);
+    if (2 * tail > kMostOutside) break;
+    interval = MedianInterval{sorted[left], sorted[count - 1 - left]};
+    log_term += std::log(static_cast<double>(count - left) / static_cast<double>(left + 1));
+  }
+  return interval;
+}
+
 Summary summarize(std::span<const Microseconds> samples) {
   std::vector<double> sorted;
   sorted.reserve(samples.size());

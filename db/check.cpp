@@ -97,6 +97,14 @@ void check_layer_gemms(Examination& examine) {
                [](db::Query& query) { (void)db::read_layer_gemm(query); });
 }
 
+void check_phase_results(Examination& examine) {
+  examine.rows(
+      fmt::format("SELECT {}, launch, config, phase, {} FROM phase_results r JOIN problems "
+                  "p ON p.id = problem_id",
+                  db::kProblemColumns, db::kPhaseColumns),
+      [](db::Query& query) { (void)db::read_phase_result(query); });
+}
+
 void check_candidates(Examination& examine) {
   examine.rows(
       fmt::format(
@@ -171,6 +179,7 @@ std::vector<std::string> Store::check() const {
   }
   check_measurements(examine);
   check_layer_gemms(examine);
+  check_phase_results(examine);
   check_candidates(examine);
   check_winners(examine, *impl_);
   check_fits(examine, *impl_);

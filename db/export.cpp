@@ -50,6 +50,10 @@ void write_tuning_runs(std::ostream& out, const Store::Impl& impl, const Names& 
     Rows gemms(out, "      ");
     impl.each_layer_gemm(run.id,
                          [&](const LayerGemm& gemm) { gemms.add(dumped(db::to_json(gemm))); });
+    out << "], \"phase_results\": [";
+    Rows phases(out, "      ");
+    impl.each_phase_result(
+        run.id, [&](const PhaseResult& result) { phases.add(dumped(db::to_json(result))); });
     out << "], \"candidates\": [";
     Rows candidates(out, "      ");
     impl.each_candidate_of(run.id, [&](const StoredCandidate& stored) {

@@ -72,6 +72,7 @@ struct Store::Impl {
   std::int64_t insert_run(RunKind kind, StoredRun run);
   void insert_measurement(ProbeRunId run, const Measurement& measurement, db::Conflict conflict);
   void insert_layer_gemm(TuningRunId run, const LayerGemm& gemm, db::Conflict conflict);
+  void insert_phase_result(TuningRunId run, const PhaseResult& result, db::Conflict conflict);
   void insert_candidate(TuningRunId run, const Candidate& candidate, db::Conflict conflict);
   /// Adds the candidate of the winner too where its run has none like it. With `keep`, a sound
   /// winner of the same key stays unless the new one is better (`wins_over`).
@@ -88,6 +89,8 @@ struct Store::Impl {
   void each_run(RunKind kind, const std::function<void(const StoredRun&)>& visit) const;
   void each_measurement(ProbeRunId run, const std::function<void(const Measurement&)>& visit) const;
   void each_layer_gemm(TuningRunId run, const std::function<void(const LayerGemm&)>& visit) const;
+  void each_phase_result(TuningRunId run,
+                         const std::function<void(const PhaseResult&)>& visit) const;
   void each_candidate(const std::function<void(const StoredCandidate&)>& visit) const;
   void each_candidate_of(TuningRunId run,
                          const std::function<void(const StoredCandidate&)>& visit) const;

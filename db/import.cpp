@@ -65,6 +65,12 @@ void fill(Store::Impl& staging, const JsonReader& document) {
         staging.insert_layer_gemm(run, db::layer_gemm_of(gemm), Conflict::replace);
       });
     }
+    // Those of programs whose second runs had no phases have no such field.
+    if (at.has("phase_results")) {
+      at["phase_results"].each([&](const JsonReader& result) {
+        staging.insert_phase_result(run, db::phase_result_of(result), Conflict::replace);
+      });
+    }
     at["candidates"].each([&](const JsonReader& candidate) {
       staging.insert_candidate(run, db::candidate_of(candidate), Conflict::replace);
     });

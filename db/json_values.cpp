@@ -87,6 +87,17 @@ constexpr Checked kLayerGemm{
            Field{"parallelism", &LayerGemm::parallelism}, Field{"tokens", &LayerGemm::tokens},
            Field{"times_per_pass", &LayerGemm::times_per_pass},
            field("problem", &LayerGemm::problem, kProblem))};
+constexpr Object kSpeedupInPhase(Field{"median", &PhaseResult::Speedup::median},
+                                 Field{"low", &PhaseResult::Speedup::low},
+                                 Field{"high", &PhaseResult::Speedup::high});
+constexpr Checked kPhaseResult{
+    Object(field("problem", &PhaseResult::problem, kProblem), Field{"launch", &PhaseResult::launch},
+           field("config", &PhaseResult::config, ConfigForm{}), Field{"phase", &PhaseResult::phase},
+           Field{"verdict", &PhaseResult::verdict}, Field{"reason", &PhaseResult::reason},
+           field("measured", &PhaseResult::measured, kSummary),
+           Field{"sequential_us", &PhaseResult::sequential},
+           field("speedup", &PhaseResult::speedup, kSpeedupInPhase),
+           spliced(&PhaseResult::conditions, kConditions))};
 constexpr Object kSpeedup(Field{"median", &Candidate::Speedup::median},
                           Field{"p10", &Candidate::Speedup::p10},
                           Field{"p90", &Candidate::Speedup::p90});
@@ -154,6 +165,14 @@ Json to_json(const LayerGemm& gemm) {
 
 LayerGemm layer_gemm_of(const JsonReader& at) {
   return read_as<LayerGemm>(kLayerGemm, at);
+}
+
+Json to_json(const PhaseResult& result) {
+  return kPhaseResult.write<Json>(result);
+}
+
+PhaseResult phase_result_of(const JsonReader& at) {
+  return read_as<PhaseResult>(kPhaseResult, at);
 }
 
 Json to_json(const Candidate& candidate) {

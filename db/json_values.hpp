@@ -17,6 +17,7 @@ inline constexpr std::int64_t kFormatVersion = 3;
 [[nodiscard]] Json to_json(const StoredRun& run, RunKind kind, const std::string& platform);
 [[nodiscard]] Json to_json(const Measurement& measurement);
 [[nodiscard]] Json to_json(const LayerGemm& gemm);
+[[nodiscard]] Json to_json(const PhaseResult& result);
 [[nodiscard]] Json to_json(const Candidate& candidate);
 [[nodiscard]] Json to_json(const StoredWinner& stored, const std::string& platform,
                            const std::string& run);
@@ -26,6 +27,7 @@ inline constexpr std::int64_t kFormatVersion = 3;
 [[nodiscard]] StoredRun run_of(const JsonReader& at, RunKind kind);
 [[nodiscard]] Measurement measurement_of(const JsonReader& at);
 [[nodiscard]] LayerGemm layer_gemm_of(const JsonReader& at);
+[[nodiscard]] PhaseResult phase_result_of(const JsonReader& at);
 [[nodiscard]] Candidate candidate_of(const JsonReader& at);
 /// Without its platform and run.
 [[nodiscard]] StoredWinner winner_of(const JsonReader& at);

@@ -151,6 +151,9 @@ std::vector<std::string> merge_rows(Store::Impl& ours, const Store::Impl& theirs
       tuning_runs[run.id] = id;
       theirs.each_layer_gemm(
           run.id, [&](const LayerGemm& gemm) { ours.insert_layer_gemm(id, gemm, Conflict::keep); });
+      theirs.each_phase_result(run.id, [&](const PhaseResult& result) {
+        ours.insert_phase_result(id, result, Conflict::keep);
+      });
     });
     theirs.each_candidate([&](const StoredCandidate& stored) {
       ours.insert_candidate(theirs.noted(tuning_runs, stored.run, "tuning run"), stored.candidate,

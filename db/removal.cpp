@@ -67,7 +67,7 @@ void remove_where(Connection& connection, const char* table, const char* column,
 
 /// Removes a run with its rows. The order is that of the references.
 void remove_run(Connection& connection, const Run& run) {
-  for (const char* table : {"winners", "layer_gemms", "candidates"}) {
+  for (const char* table : {"winners", "layer_gemms", "phase_results", "candidates"}) {
     if (run.brief.tuning) remove_where(connection, table, "run_id", run.id);
   }
   if (!run.brief.tuning) remove_where(connection, "measurements", "run_id", run.id);
@@ -89,7 +89,7 @@ void remove_problem(Connection& connection, const Problem& problem) {
     query.run();
   };
   run(fmt::format("DELETE FROM winners WHERE ({}) = (?, ?, ?, ?, ?, ?)", db::kProblemColumns));
-  for (const char* table : {"layer_gemms", "candidates"}) {
+  for (const char* table : {"layer_gemms", "phase_results", "candidates"}) {
     run(
         fmt::format("DELETE FROM {} WHERE problem_id IN (SELECT id FROM problems WHERE ({}) = (?, "
                     "?, ?, ?, ?, ?))",
@@ -109,7 +109,7 @@ void remove_platform(Connection& connection, const std::vector<Run>& runs, Platf
 void remove_problems_without_rows(Connection& connection) {
   connection.execute(
       "DELETE FROM problems WHERE id NOT IN (SELECT problem_id FROM candidates) AND id NOT IN "
-      "(SELECT problem_id FROM layer_gemms)");
+      "(SELECT problem_id FROM layer_gemms) AND id NOT IN (SELECT problem_id FROM phase_results)");
 }
 
 /// Whether a run is older than the newest `keep` of its kind and platform. `runs` begins with the
@@ -193,9 +193,9 @@ std::vector<RunBrief> Store::prune(const PruneRule& rule) {
 }
 
 Expected<Removal> Store::remove(const RemovalChoice& choice) {
-  static const std::vector<std::string> tables{"platforms",   "probe_runs",  "measurements",
-                                               "problems",    "tuning_runs", "candidates",
-                                               "layer_gemms", "winners"};
+  static const std::vector<std::string> tables{"platforms",   "probe_runs",    "measurements",
+                                               "problems",    "tuning_runs",   "candidates",
+                                               "layer_gemms", "phase_results", "winners"};
   Connection& connection = *impl_->connection;
   Removal done;
   std::optional<Error> wrong;

@@ -74,7 +74,8 @@ void tell_what_is_less(const DatabaseInfo& before, const DatabaseInfo& after, Ac
                                     std::pair{"tuning_runs", &DatabaseInfo::tuning_runs},
                                     std::pair{"candidates", &DatabaseInfo::candidates},
                                     std::pair{"winners", &DatabaseInfo::winners},
-                                    std::pair{"layer_gemms", &DatabaseInfo::layer_gemms}}) {
+                                    std::pair{"layer_gemms", &DatabaseInfo::layer_gemms},
+                                    std::pair{"phase_results", &DatabaseInfo::phase_results}}) {
     if (after.*rows == before.*rows) continue;
     actions.push_back(fmt::format("{}: {} rows, {} before", table, after.*rows, before.*rows));
   }

@@ -20,9 +20,22 @@ void for_each_column(std::string_view columns, F&& visit) {
   }
 }
 
-[[noreturn]] void damaged(const Query& query, const Candidate& row, std::string_view what) {
+template <class Row>
+[[noreturn]] void damaged(const Query& query, const Row& row, std::string_view what) {
   query.damaged(
       fmt::format("{}, in the row of {}, {}", what, to_string(row.problem), to_string(row.launch)));
+}
+
+/// Three columns: a speedup with both ends of its spread, or nothing.
+std::optional<PhaseResult::Speedup> read_spread(Query& query) {
+  const auto median = query.optional_real();
+  const auto low = query.optional_real();
+  const auto high = query.optional_real();
+  if (median.has_value() != low.has_value() || median.has_value() != high.has_value()) {
+    query.damaged("a speedup without its spread");
+  }
+  if (!median) return std::nullopt;
+  return PhaseResult::Speedup{*median, *low, *high};
 }
 
 void read_outcome(Query& query, Candidate& candidate) {
@@ -31,23 +44,21 @@ void read_outcome(Query& query, Candidate& candidate) {
   candidate.predicted = us(query.real());
   candidate.reason = query.text();
   candidate.measured = read_summary(query);
-  const auto median = query.optional_real();
-  const auto p10 = query.optional_real();
-  const auto p90 = query.optional_real();
-  if (median && p10 && p90) candidate.speedup = Candidate::Speedup{*median, *p10, *p90};
-  if (median.has_value() != p10.has_value() || median.has_value() != p90.has_value()) {
-    query.damaged("a speedup without its spread");
+  if (const auto speedup = read_spread(query)) {
+    candidate.speedup = Candidate::Speedup{speedup->median, speedup->low, speedup->high};
   }
   candidate.conditions = read_conditions(query);
 }
 
-Candidate read_what_was_tried(Query& query) {
-  Candidate candidate;
-  candidate.problem = read_problem(query);
-  candidate.launch = query.name<Launch>();
+/// Problem, launch and config of a candidate or of the result of a phase.
+template <class Row>
+Row read_what_was_tried(Query& query) {
+  Row row;
+  row.problem = read_problem(query);
+  row.launch = query.name<Launch>();
   const std::string line = query.text();
-  if (!read_canonical(line, candidate.config)) damaged(query, candidate, why_not_canonical(line));
-  return candidate;
+  if (!read_canonical(line, row.config)) damaged(query, row, why_not_canonical(line));
+  return row;
 }
 
 /// The column `sealed`. Its fault is told last, because another one says more.
@@ -217,6 +228,33 @@ void put_outcome(Query& query, const Candidate& candidate) {
   put(query, candidate.conditions);
 }
 
+void put_outcome(Query& query, const PhaseResult& result) {
+  query.bind(result.verdict).bind(result.reason);
+  put(query, result.measured);
+  query.bind(result.sequential ? std::optional(result.sequential->count()) : std::nullopt);
+  if (result.speedup) {
+    query.bind(result.speedup->median).bind(result.speedup->low).bind(result.speedup->high);
+  } else {
+    query.bind_null().bind_null().bind_null();
+  }
+  put(query, result.conditions);
+}
+
+PhaseResult read_phase_result(Query& query) {
+  auto result = read_what_was_tried<PhaseResult>(query);
+  result.phase = query.name<RunPhase>();
+  result.verdict = query.name<Verdict>();
+  result.reason = query.text();
+  result.measured = read_summary(query);
+  if (const auto sequential = query.optional_real()) result.sequential = us(*sequential);
+  if (const auto speedup = read_spread(query)) {
+    result.speedup = PhaseResult::Speedup{speedup->median, speedup->low, speedup->high};
+  }
+  result.conditions = read_conditions(query);
+  if (const auto wrong = complaint(result)) damaged(query, result, *wrong);
+  return result;
+}
+
 void put_comparison(Query& query, const Winner& winner) {
   query.bind(winner.sequential.count())
       .bind(winner.gemm_alone.count())
@@ -225,7 +263,7 @@ void put_comparison(Query& query, const Winner& winner) {
 }
 
 Candidate read_candidate(Query& query) {
-  Candidate candidate = read_what_was_tried(query);
+  auto candidate = read_what_was_tried<Candidate>(query);
   candidate.verdict = query.name<Verdict>();
   read_outcome(query, candidate);
   if (const auto wrong = complaint(candidate)) damaged(query, candidate, *wrong);
@@ -235,7 +273,7 @@ Candidate read_candidate(Query& query) {
 
 Winner read_winner(Query& query) {
   Winner winner;
-  winner.candidate = read_what_was_tried(query);
+  winner.candidate = read_what_was_tried<Candidate>(query);
   winner.candidate.verdict = Verdict::valid;
   read_outcome(query, winner.candidate);
   winner.sequential = us(query.real());

@@ -21,6 +21,11 @@ inline constexpr std::string_view kProvenanceColumns =
 inline constexpr std::string_view kProblemColumns = "op, m, n, k, dtype, ranks";
 /// The columns that identify a product of a model. `times_per_pass` is the only other one.
 inline constexpr std::string_view kLayerGemmKey = "model, product, parallelism, tokens";
+/// The columns that identify the result of a phase, and all others.
+inline constexpr std::string_view kPhaseKey = "run_id, problem_id, launch, config, phase";
+inline constexpr std::string_view kPhaseColumns =
+    "verdict, reason, measured_median_us, measured_p10_us, measured_p90_us, measured_count, "
+    "sequential_us, speedup_median, speedup_low, speedup_high, sm_clock_mhz, power_w";
 /// The outcome of a candidate: all of it except problem, launch, config and verdict.
 inline constexpr std::string_view kOutcomeColumns =
     "origin, rank_by_model, predicted_us, reason, measured_median_us, measured_p10_us, "
@@ -81,6 +86,8 @@ void put(Query& query, const Provenance& provenance);
 void put(Query& query, const Problem& problem);
 void put(Query& query, const Config& config);
 void put_outcome(Query& query, const Candidate& candidate);
+/// The columns of `kPhaseColumns`.
+void put_outcome(Query& query, const PhaseResult& result);
 void put_comparison(Query& query, const Winner& winner);
 void put(Query& query, const std::optional<Summary>& summary);
 void put(Query& query, const Conditions& conditions);
@@ -93,6 +100,8 @@ void put_measured(Query& query, const Measurement& measurement);
 [[nodiscard]] Problem read_problem(Query& query);
 /// Columns: problem, key, times_per_pass.
 [[nodiscard]] LayerGemm read_layer_gemm(Query& query);
+/// Columns: problem, launch, config, phase, `kPhaseColumns`.
+[[nodiscard]] PhaseResult read_phase_result(Query& query);
 /// Columns: problem, launch, config, verdict, outcome, sealed.
 [[nodiscard]] Candidate read_candidate(Query& query);
 /// Columns: problem, launch, config, outcome, comparison, sealed. The verdict is `valid`, as of

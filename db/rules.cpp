@@ -20,17 +20,19 @@ Complaint at_least(std::string_view field, std::int64_t value, std::int64_t leas
   return fmt::format("{} is {}; expected {} or more", field, value, least);
 }
 
-/// The complaint about a median and its percentiles.
-Complaint spread_complaint(std::string_view field, std::string_view unit, double median, double p10,
-                           double p90) {
-  for (const auto& [part, value] :
-       {std::pair{"median", median}, std::pair{"p10", p10}, std::pair{"p90", p90}}) {
+/// The complaint about a median and a value on each side of it, which have these names.
+Complaint spread_complaint(std::string_view field, std::string_view unit, double median, double low,
+                           double high, std::string_view low_name = "p10",
+                           std::string_view high_name = "p90") {
+  for (const auto& [part, value] : {std::pair<std::string_view, double>{"median", median},
+                                    {low_name, low},
+                                    {high_name, high}}) {
     if (auto wrong = number_complaint(fmt::format("{} {}{}", field, part, unit), value))
       return wrong;
   }
-  if (p10 <= median && median <= p90) return std::nullopt;
-  return fmt::format("{} median{} is {}; expected p10 to p90, which are {} and {}", field, unit,
-                     median, p10, p90);
+  if (low <= median && median <= high) return std::nullopt;
+  return fmt::format("{} median{} is {}; expected {} to {}, which are {} and {}", field, unit,
+                     median, low_name, high_name, low, high);
 }
 
 Complaint summary_complaint(std::string_view field, const Summary& summary) {
@@ -206,6 +208,24 @@ Complaint complaint(const Candidate& candidate) {
     if (auto wrong = spread_complaint("speedup", "", median, p10, p90)) return wrong;
   }
   return conditions_complaint(candidate.conditions);
+}
+
+Complaint complaint(const PhaseResult& result) {
+  if (auto wrong = complaint(result.problem)) return wrong;
+  if (auto wrong = complaint(result.config)) return wrong;
+  if (result.measured) {
+    if (auto wrong = summary_complaint("measured", *result.measured)) return wrong;
+  }
+  if (result.sequential) {
+    if (auto wrong = number_complaint("sequential (us)", result.sequential->count())) return wrong;
+  }
+  if (result.speedup) {
+    const auto& [median, low, high] = *result.speedup;
+    if (auto wrong = spread_complaint("speedup", "", median, low, high, "low", "high")) {
+      return wrong;
+    }
+  }
+  return conditions_complaint(result.conditions);
 }
 
 Complaint complaint(const Winner& winner) {

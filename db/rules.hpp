@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/config/candidate.hpp"
+#include "core/config/phase.hpp"
 #include "core/layer_gemm.hpp"
 #include "core/measurement.hpp"
 #include "core/platform.hpp"
@@ -27,6 +28,7 @@ using Complaint = std::optional<std::string>;
 [[nodiscard]] Complaint complaint(const LayerGemm& gemm);
 [[nodiscard]] Complaint complaint(const Config& config);
 [[nodiscard]] Complaint complaint(const Candidate& candidate);
+[[nodiscard]] Complaint complaint(const PhaseResult& result);
 [[nodiscard]] Complaint complaint(const Winner& winner);
 /// The fault of where a run comes from. Texts must be UTF-8 without control characters other than
 /// tabs and ends of lines.

@@ -144,6 +144,28 @@ CREATE TABLE candidates (
   UNIQUE (run_id, problem_id, launch, config)
 ) STRICT;
 
+CREATE TABLE phase_results (
+  id INTEGER PRIMARY KEY,
+  run_id INTEGER NOT NULL REFERENCES tuning_runs (id),
+  problem_id INTEGER NOT NULL REFERENCES problems (id),
+  launch TEXT NOT NULL,
+  config TEXT NOT NULL,
+  phase TEXT NOT NULL,       -- of a second run: steady, cold, beside
+  verdict TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  measured_median_us REAL CHECK (measured_median_us >= 0 AND measured_median_us < 9e999),
+  measured_p10_us REAL CHECK (measured_p10_us >= 0 AND measured_p10_us < 9e999),
+  measured_p90_us REAL CHECK (measured_p90_us >= 0 AND measured_p90_us < 9e999),
+  measured_count INTEGER CHECK (measured_count >= 0),
+  sequential_us REAL CHECK (sequential_us >= 0 AND sequential_us < 9e999),
+  speedup_median REAL CHECK (speedup_median >= 0 AND speedup_median < 9e999),
+  speedup_low REAL CHECK (speedup_low >= 0 AND speedup_low < 9e999),
+  speedup_high REAL CHECK (speedup_high >= 0 AND speedup_high < 9e999),
+  sm_clock_mhz REAL CHECK (sm_clock_mhz >= 0 AND sm_clock_mhz < 9e999),
+  power_w REAL CHECK (power_w >= 0 AND power_w < 9e999),
+  UNIQUE (run_id, problem_id, launch, config, phase)
+) STRICT;
+
 CREATE TABLE layer_gemms (
   id INTEGER PRIMARY KEY,
   run_id INTEGER NOT NULL REFERENCES tuning_runs (id),
@@ -207,7 +229,7 @@ CREATE TABLE tallies (
 /// Digest of the objects of the schema, as SQLite 3.40 keeps their texts. A file with another
 /// digest is compared with a schema made for the comparison, which takes longer than the rest of
 /// opening it.
-constexpr std::uint64_t kDigest = 0x73e29ee2aa65931ULL;
+constexpr std::uint64_t kDigest = 0xa5fc3ac5695f39d9ULL;
 
 /// The name of each object of the schema, with the SQL text that creates it. Statistics, which
 /// ANALYZE stores, are no part of it.

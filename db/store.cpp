@@ -32,6 +32,7 @@ DatabaseInfo Store::info() const {
     info.candidates = connection.integer("SELECT count(*) FROM candidates");
     info.winners = connection.integer("SELECT count(*) FROM winners");
     info.layer_gemms = connection.integer("SELECT count(*) FROM layer_gemms");
+    info.phase_results = connection.integer("SELECT count(*) FROM phase_results");
   });
   return info;
 }

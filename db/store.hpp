@@ -14,6 +14,7 @@
 
 #include "core/base/error.hpp"
 #include "core/config/candidate.hpp"
+#include "core/config/phase.hpp"
 #include "core/fit.hpp"
 #include "core/layer_gemm.hpp"
 #include "core/measurement.hpp"
@@ -71,6 +72,13 @@ struct StoredCandidate {
   Candidate candidate{};
 };
 
+/// The result of a phase as it is stored.
+struct StoredPhaseResult {
+  PlatformId platform = 0;
+  TuningRunId run = 0;
+  PhaseResult result{};
+};
+
 struct DatabaseInfo {
   int schema_version = 0;
   std::int64_t platforms = 0;
@@ -81,6 +89,7 @@ struct DatabaseInfo {
   std::int64_t candidates = 0;
   std::int64_t winners = 0;
   std::int64_t layer_gemms = 0;
+  std::int64_t phase_results = 0;
 };
 
 /// A probe run or a tuning run, as a person chooses one.
@@ -182,6 +191,11 @@ class Store {
   [[nodiscard]] std::vector<LayerGemm> layer_gemms(PlatformId platform) const;
   /// Replaces an earlier candidate of the same run with the same problem, launch and config.
   void add_candidate(TuningRunId run, const Candidate& candidate);
+  /// Stores what the phases of second runs found, in one transaction. Replaces an earlier result of
+  /// the same run, problem, launch, config and phase.
+  void add_phase_results(TuningRunId run, std::span<const PhaseResult> results);
+  /// In the order in which they were added.
+  [[nodiscard]] std::vector<PhaseResult> phase_results(TuningRunId run) const;
   [[nodiscard]] std::vector<Candidate> candidates(TuningRunId run, const Problem& problem,
                                                   Launch launch) const;
   /// The valid candidates of a platform, from all its runs but one. Damaged rows are left out:
@@ -210,6 +224,8 @@ class Store {
   void each_winner(PlatformId platform, const std::function<void(const StoredWinner&)>& visit,
                    const std::function<void(const DamagedWinner&)>& damaged = {}) const;
   [[nodiscard]] std::vector<StoredCandidate> all_candidates() const;
+  /// Run by run, in the order in which they were added.
+  [[nodiscard]] std::vector<StoredPhaseResult> all_phase_results() const;
 
   [[nodiscard]] DatabaseInfo info() const;
   /// All findings of `PRAGMA integrity_check`, of `foreign_key_check` and of our own rules.

@@ -10,6 +10,7 @@ namespace {
 
 /// The hash of a row of the table; in SQL. Results of candidates and winners have it as their seal.
 std::string hash_of(std::string_view table) {
+  if (table == "phase_results") return seal_of({kPhaseKey, kPhaseColumns});
   if (table != "measurements") return "coalesce(seal, 0)";
   return seal_of({"run_id, probe", kProbeColumns, kMeasuredColumns});
 }

@@ -23,8 +23,8 @@ struct Tally {
   return {a.rows - b.rows, a.sum - b.sum};
 }
 
-inline constexpr std::array<std::string_view, 3> kTalliedTables{"measurements", "candidates",
-                                                                "winners"};
+inline constexpr std::array<std::string_view, 4> kTalliedTables{"measurements", "candidates",
+                                                                "phase_results", "winners"};
 
 /// The tally of the rows that are there.
 [[nodiscard]] Tally count_rows(Connection& connection, std::string_view table);

@@ -219,12 +219,38 @@ __global__ void spin_kernel(std::uint64_t nanoseconds) {
   while (now() - start < nanoseconds) __nanosleep(200);
 }
 
+__device__ bool is_set(const std::uint32_t* flag) {
+  std::uint32_t seen = 0;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
+  return seen != 0;
+}
+
+__global__ void copy_until_kernel(uint4* to, const uint4* from, std::int64_t count,
+                                  const std::uint32_t* flag, std::uint64_t nanoseconds) {
+  constexpr int kBetweenLooks = 4;
+  const std::uint64_t start = now();
+  const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
+  const std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  std::int64_t i = first;
+  while (now() - start < nanoseconds && !is_set(flag)) {
+    for (int copy = 0; copy < kBetweenLooks; ++copy, i += 4 * step) {
+      if (i + 3 * step >= count) i = first;
+      const uint4 a = from[i];  // four loads in flight
+      const uint4 b = from[i + step];
+      const uint4 c = from[i + 2 * step];
+      const uint4 d = from[i + 3 * step];
+      to[i] = a;
+      to[i + step] = b;
+      to[i + 2 * step] = c;
+      to[i + 3 * step] = d;
+    }
+  }
+}
+
 __global__ void occupy_kernel(const std::uint32_t* flag, std::uint64_t nanoseconds) {
   const std::uint64_t start = now();
   while (now() - start < nanoseconds) {
-    std::uint32_t seen = 0;
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
-    if (seen != 0) return;
+    if (is_set(flag)) return;
     __nanosleep(1000);
   }
 }
@@ -331,6 +357,16 @@ cudaError_t copy_by_stores(cudaStream_t stream, void* to, const void* from, std:
                            int ctas) {
   return launch(stream, {static_cast<unsigned>(ctas), 1024}, copy_kernel, static_cast<uint4*>(to),
                 static_cast<const uint4*>(from), bytes / 16);
+}
+
+cudaError_t copy_until(cudaStream_t stream, void* to, const void* from, std::int64_t bytes,
+                       int ctas, const std::uint32_t* flag, std::int64_t nanoseconds) {
+  constexpr int kThreadsOfCopy = 1024;
+  const std::int64_t count = bytes / 16;
+  if (ctas < 1 || count < std::int64_t{4} * ctas * kThreadsOfCopy) return cudaErrorInvalidValue;
+  return launch(stream, {static_cast<unsigned>(ctas), kThreadsOfCopy}, copy_until_kernel,
+                static_cast<uint4*>(to), static_cast<const uint4*>(from), count, flag,
+                static_cast<std::uint64_t>(nanoseconds));
 }
 
 cudaError_t spin(cudaStream_t stream, std::int64_t nanoseconds) {

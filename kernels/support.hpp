@@ -43,6 +43,13 @@ namespace overlaptune::kernels {
 [[nodiscard]] cudaError_t copy_by_stores(cudaStream_t stream, void* to, const void* from,
                                          std::int64_t bytes, int ctas);
 
+/// Copies `bytes` again and again by 16-byte stores of `ctas` CTAs, until `flag` (device memory) is
+/// not zero or `nanoseconds` have passed. `bytes` is a multiple of 16, and at least 64 for each of
+/// the 1024 threads of a CTA (`cudaErrorInvalidValue` otherwise).
+[[nodiscard]] cudaError_t copy_until(cudaStream_t stream, void* to, const void* from,
+                                     std::int64_t bytes, int ctas, const std::uint32_t* flag,
+                                     std::int64_t nanoseconds);
+
 /// Keeps one thread busy for so long.
 [[nodiscard]] cudaError_t spin(cudaStream_t stream, std::int64_t nanoseconds);
 [[nodiscard]] cudaError_t nothing(cudaStream_t stream);

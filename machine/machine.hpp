@@ -12,6 +12,7 @@
 #include "core/capabilities.hpp"
 #include "core/config/candidate.hpp"
 #include "core/config/config.hpp"
+#include "core/config/phase.hpp"
 #include "core/config/tiling.hpp"
 #include "core/measurement.hpp"
 #include "core/platform.hpp"
@@ -26,6 +27,7 @@ struct RunOptions {
   /// Spreads the repetitions over about a second: at the power limit a GPU's clock swings by
   /// several percent within tenths of a second.
   bool spread = false;
+  RunPhase phase = RunPhase::steady;  ///< with another one, `spread` and `timeline` are off
   /// Predicted time of each config; the time-outs follow from it. Empty: unknown.
   std::vector<Microseconds> expected{};
 };
@@ -77,8 +79,8 @@ class Machine {
 
   /// Checks and times configs of one problem, one repetition of each in turn, so that they can be
   /// compared in pairs. Returns one result for each config, in the same order; a config that fails
-  /// does not affect the others. Error: the problem does not fit (ranks, memory), or the machine is
-  /// lost.
+  /// does not affect the others. Error: `bad_input` where the problem does not fit (ranks, memory),
+  /// or the machine cannot bring about this phase; or the machine is lost.
   [[nodiscard]] virtual Expected<std::vector<RunResult>> run(const Problem& problem,
                                                              std::span<const Config> configs,
                                                              const RunOptions& options) = 0;

@@ -1,6 +1,7 @@
 #include "reports/report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "reports/failures.hpp"
 #include "reports/json.hpp"
 #include "reports/peer_matrix.hpp"
+#include "reports/phases.hpp"
 #include "reports/probe_curves.hpp"
 #include "reports/products.hpp"
 #include "reports/quality/evaluation.hpp"
@@ -29,7 +31,8 @@ struct Parts {
   [[nodiscard]] bool wants(Section section) const {
     const auto& only = options.only;
     if (!only.empty()) return std::find(only.begin(), only.end(), section) != only.end();
-    return section != Section::probes || options.format != ReportFormat::markdown;
+    const bool is_long = section == Section::phases || section == Section::probes;
+    return !is_long || options.format != ReportFormat::markdown;
   }
 };
 
@@ -48,14 +51,24 @@ void append_section(std::string& text, std::string_view title, const Table& tabl
 }
 
 void append_winners(std::string& text, const Parts& parts) {
+  const WinnerPhases phases(parts.snapshot);
   for (const PlatformRecord& record : parts.snapshot.platforms) {
     const StoredPlatform& stored = record.stored;
     std::vector<Winner> winners;
+    std::vector<std::array<Cell, 2>> speedups;
     for (const StoredWinner& row : parts.snapshot.winners) {
-      if (row.platform == stored.id) winners.push_back(row.winner);
+      if (row.platform != stored.id) continue;
+      winners.push_back(row.winner);
+      speedups.push_back(
+          {cell(phases.speedup(row, RunPhase::cold)), cell(phases.speedup(row, RunPhase::beside))});
+    }
+    Table table = winners_with_overlap(winners, record.layer_gemms);
+    table.columns.insert(table.columns.end(), {{"cold", 3}, {"beside", 3}});
+    for (std::size_t i = 0; i < speedups.size(); ++i) {
+      table.rows[i].insert(table.rows[i].end(), speedups[i].begin(), speedups[i].end());
     }
     append_section(text, fmt::format("Winners on {}", parts.snapshot.platform_name(stored.id)),
-                   winners_with_overlap(winners, record.layer_gemms));
+                   table);
   }
 }
 
@@ -94,6 +107,7 @@ std::string as_markdown(const Parts& parts) {
   append(Section::means, "Means", [&] { return winner_means(parts.snapshot); });
   append(Section::error, "Prediction error", [&] { return error_table(parts.evaluations); });
   append(Section::regret, "Regret", [&] { return regret_table(parts.evaluations); });
+  append(Section::phases, "Second runs", [&] { return phases(parts.snapshot); });
   if (parts.comparison && parts.wants(Section::comparison)) {
     append_comparison(text, *parts.comparison);
   }
@@ -113,6 +127,7 @@ std::vector<Table> tables_of(const Parts& parts) {
   add(Section::means, [&] { return winner_means(parts.snapshot); });
   add(Section::error, [&] { return error_table(parts.evaluations); });
   add(Section::regret, [&] { return regret_table(parts.evaluations); });
+  add(Section::phases, [&] { return phases(parts.snapshot); });
   if (parts.comparison) {
     add(Section::comparison, [&] { return comparison_table(*parts.comparison); });
   }
@@ -135,10 +150,12 @@ std::string as_csv(const Parts& parts) {
 
 OrderedJson winners_json(const Snapshot& snapshot) {
   OrderedJson list = OrderedJson::array();
+  const WinnerPhases phases(snapshot);
   for (const StoredWinner& row : snapshot.winners) {
     OrderedJson winner = {{"platform", snapshot.platform_name(row.platform)},
                           {"fingerprint", snapshot.fingerprint_of(row.platform)}};
     winner.update(json_of(row.winner));
+    winner["phases"] = json_of(phases, row);
     winner["validated_at"] = row.validated_at;
     winner["layer_gemms"] = json_of(snapshot.products(row.platform, row.winner.candidate.problem));
     list.push_back(std::move(winner));
@@ -160,6 +177,7 @@ std::string as_json(const Parts& parts) {
       document["evaluation"].push_back(json_of(evaluation));
     }
   }
+  if (parts.wants(Section::phases)) document["phases"] = to_json_rows(phases(parts.snapshot));
   if (parts.wants(Section::comparison)) {
     document["comparison"] = parts.comparison ? json_of(*parts.comparison) : OrderedJson();
   }

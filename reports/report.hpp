@@ -28,6 +28,7 @@ enum class Section {
   means,
   error,
   regret,
+  phases,
   comparison,
   failures,
   conditions,
@@ -38,21 +39,23 @@ enum class Section {
 template <>
 struct NamesOf<Section> {
   static constexpr std::string_view what = "part of the report";
-  static constexpr std::array<Named<Section>, 9> all{{{Section::winners, "winners"},
-                                                      {Section::means, "means"},
-                                                      {Section::error, "error"},
-                                                      {Section::regret, "regret"},
-                                                      {Section::comparison, "comparison"},
-                                                      {Section::failures, "failures"},
-                                                      {Section::conditions, "conditions"},
-                                                      {Section::peers, "peers"},
-                                                      {Section::probes, "probes"}}};
+  static constexpr std::array<Named<Section>, 10> all{{{Section::winners, "winners"},
+                                                       {Section::means, "means"},
+                                                       {Section::error, "error"},
+                                                       {Section::regret, "regret"},
+                                                       {Section::phases, "phases"},
+                                                       {Section::comparison, "comparison"},
+                                                       {Section::failures, "failures"},
+                                                       {Section::conditions, "conditions"},
+                                                       {Section::peers, "peers"},
+                                                       {Section::probes, "probes"}}};
 };
 
 struct ReportOptions {
   ReportFormat format = ReportFormat::markdown;
   int shortlist = 5;  ///< as in `evaluate`
-  /// The parts wanted. Empty: all of them, but in Markdown no probes, which are a thousand lines.
+  /// The parts wanted. Empty: all of them, but in Markdown no probes, which are a thousand lines,
+  /// and no phases.
   std::vector<Section> only{};
 };
 

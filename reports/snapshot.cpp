@@ -51,6 +51,7 @@ Snapshot take_snapshot(const Store& store) {
   }
   snapshot.winners = store.winners();
   snapshot.candidates = store.all_candidates();
+  snapshot.phase_results = store.all_phase_results();
   return snapshot;
 }
 
@@ -63,6 +64,9 @@ void make_anonymous(Snapshot& snapshot) {
   // The reason why a candidate failed names the rank's host.
   for (auto& candidate : snapshot.candidates) {
     if (!candidate.candidate.reason.empty()) candidate.candidate.reason = "(not shown)";
+  }
+  for (auto& row : snapshot.phase_results) {
+    if (!row.result.reason.empty()) row.result.reason = "(not shown)";
   }
 }
 

@@ -21,6 +21,7 @@ struct Snapshot {
   std::vector<PlatformRecord> platforms{};
   std::vector<StoredWinner> winners{};
   std::vector<StoredCandidate> candidates{};
+  std::vector<StoredPhaseResult> phase_results{};
 
   /// The platform's full name, `sim:h200-nvlink-x8`, with its fingerprint behind it where another
   /// platform has the same one; "?" where the id is not among the platforms.

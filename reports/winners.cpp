@@ -9,6 +9,7 @@
 
 #include "core/config/config_fields.hpp"
 #include "core/statistics.hpp"
+#include "reports/phases.hpp"
 #include "reports/products.hpp"
 #include "reports/table/config_columns.hpp"
 
@@ -165,14 +166,14 @@ Table winners_in_full(const Snapshot& snapshot) {
       .columns = {{"platform"}, {"launch"}, {"op"}, {"m"}, {"n"}, {"k"}, {"dtype"}, {"ranks"}}};
   for (const ConfigColumn& column : config_columns({})) table.columns.push_back({column.name});
   const std::vector<Column> results{
-      {"predicted_us"},    {"measured_us"},         {"measured_p10_us"},
-      {"measured_p90_us"}, {"repetitions"},         {"sequential_us"},
-      {"gemm_alone_us"},   {"collective_alone_us"}, {"speedup"},
-      {"hidden_fraction"}, {"overlap_fraction"},    {"sm_clock_mhz"},
-      {"power_w"},         {"validated_at"},        {"model"},
-      {"product"},         {"times_per_pass"},      {"parallelism"},
-      {"tokens"},          {"fingerprint"}};
+      {"predicted_us"}, {"measured_us"},     {"measured_p10_us"},  {"measured_p90_us"},
+      {"repetitions"},  {"sequential_us"},   {"gemm_alone_us"},    {"collective_alone_us"},
+      {"speedup"},      {"hidden_fraction"}, {"overlap_fraction"}, {"sm_clock_mhz"},
+      {"power_w"},      {"cold_speedup"},    {"beside_speedup"},   {"validated_at"},
+      {"model"},        {"product"},         {"times_per_pass"},   {"parallelism"},
+      {"tokens"},       {"fingerprint"}};
   table.columns.insert(table.columns.end(), results.begin(), results.end());
+  const WinnerPhases phases(snapshot);
   for (const StoredWinner& row : snapshot.winners) {
     const Candidate& candidate = row.winner.candidate;
     const Problem& problem = candidate.problem;
@@ -203,6 +204,8 @@ Table winners_in_full(const Snapshot& snapshot) {
                                    cell(row.winner.overlap_fraction),
                                    cell(candidate.conditions.sm_clock_mhz),
                                    cell(candidate.conditions.power_w),
+                                   cell(phases.speedup(row, RunPhase::cold)),
+                                   cell(phases.speedup(row, RunPhase::beside)),
                                    row.validated_at,
                                    listed(products, model),
                                    listed(products, product),

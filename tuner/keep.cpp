@@ -1,5 +1,6 @@
 #include "tuner/keep.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <spdlog/spdlog.h>
@@ -7,6 +8,34 @@
 #include "tuner/validate.hpp"
 
 namespace overlaptune {
+namespace {
+
+constexpr std::size_t kMostRunAgain = 3;
+/// Time of a candidate, compared with the fastest, up to which it has a second run. A slower one
+/// would only win if the others were out, and then its turn comes.
+constexpr double kNear = 1.05;
+
+/// The candidates for the next second run, the fastest first; `sequential` alone where none is
+/// faster than it.
+std::vector<Candidate> for_second_run(std::vector<Candidate> candidates,
+                                      const Candidate& sequential) {
+  const Microseconds baseline = sequential.measured->median;
+  std::vector<Candidate> best;
+  while (best.size() < kMostRunAgain) {
+    const Candidate* next = fastest(candidates);
+    if (next == nullptr || (next->config == sequential.config && !best.empty())) break;
+    if (!best.empty() &&
+        paired_time(*next, baseline) > kNear * paired_time(best.front(), baseline)) {
+      break;
+    }
+    best.push_back(*next);
+    if (next->config == sequential.config) break;
+    candidates.erase(candidates.begin() + (next - candidates.data()));
+  }
+  return best;
+}
+
+}  // namespace
 
 Expected<std::optional<Winner>> WinnerKeeper::keep(JudgedProblem problem, bool run_again) {
   std::vector<Candidate>& candidates = problem.candidates;
@@ -23,25 +52,37 @@ Expected<std::optional<Winner>> WinnerKeeper::keep(JudgedProblem problem, bool r
     return std::nullopt;
   }
   for (;;) {
-    const Candidate* best = fastest(candidates);
-    const auto gemm = gemm_times(machine_, best->problem, {best->config});
+    const std::vector<Candidate> best = for_second_run(candidates, sequential);
+    auto gemm = gemm_times(machine_, best.front().problem, {best.front().config});
     if (!gemm) return error_of(gemm);
-    const auto first = winner_of(*best, sequential, *gemm);
-    if (!first) return error_of(first);
+    auto winner = winner_of(best.front(), sequential, *gemm);
+    if (!winner) return error_of(winner);
     if (!has_winner(sequential)) {
-      Winner safe = *first;
+      Winner safe = *winner;
       safe.candidate = sequential;
       safe.sequential = sequential.measured->median;
       store_.put_winner(run_.id, safe);
     }
-    const bool as_it_is = strategy_of(best->config) == kBaseline || !run_again;
-    auto winner =
-        as_it_is ? std::optional(*first) : second_run_.confirmed(*first, sequential, *gemm);
-    if (winner) {
+    if (strategy_of(best.front().config) == kBaseline || !run_again) {
       store_.put_winner(run_.id, *winner);
-      return winner;
+      return *winner;
     }
-    candidates.erase(candidates.begin() + (best - candidates.data()));
+    if (const auto confirmed = second_run_.confirmed(best, sequential)) {
+      const Candidate& chosen = confirmed->candidate;
+      if (chosen.config != best.front().config) {
+        gemm = gemm_times(machine_, chosen.problem, {chosen.config});
+        if (!gemm) return error_of(gemm);
+        winner = winner_of(chosen, sequential, *gemm);
+        if (!winner) return error_of(winner);
+      }
+      *winner = with_second_run(std::move(*winner), *confirmed, *gemm);
+      store_.put_winner(run_.id, *winner);
+      return *winner;
+    }
+    std::erase_if(candidates, [&](const Candidate& candidate) {
+      return std::any_of(best.begin(), best.end(),
+                         [&](const Candidate& each) { return each.config == candidate.config; });
+    });
   }
 }
 

@@ -2,6 +2,8 @@
 // Choosing and storing the winner of a problem.
 
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "db/store.hpp"
 #include "machine/machine.hpp"
@@ -15,10 +17,17 @@ namespace overlaptune {
 class WinnerKeeper {
  public:
   WinnerKeeper(Machine& machine, Store& store, const TuningRun& run)
-      : machine_(machine), store_(store), run_(run), second_run_(machine) {}
+      : machine_(machine),
+        store_(store),
+        run_(run),
+        second_run_(machine, [&store, id = run.id](std::span<const PhaseResult> results) {
+          store.add_phase_results(id, results);
+        }) {}
 
-  /// Stores the fastest candidate that stays faster than `sequential` in a second run, with the
-  /// times that it is compared with. If there is none, `sequential` wins; it has no second run.
+  /// Stores the winner, with the times that it is compared with. A second run of the fastest
+  /// candidates chooses it: the three fastest at most, and of them those that take up to 5 % longer
+  /// than the fastest. Where it leaves none, the next ones have a second run; once all that are
+  /// faster than `sequential` are out, `sequential` wins, which has no second run of its own.
   /// Without `run_again` the fastest candidate wins without a second run. The first choice is
   /// stored before its second run, so that the database has a winner even if that run fails.
   /// There is no winner where nothing was measured or `sequential` was not timed; nor where the

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <string>
 #include <string_view>
-#include <utility>
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "core/busy.hpp"
@@ -15,90 +15,167 @@
 namespace overlaptune {
 namespace {
 
-/// The result of a second run.
-struct Rerun {
-  Candidate candidate{};
-  /// The traced activities of one repetition. A machine that gives only a timeline has the
-  /// activities of its slowest rank. Empty where the machine cannot trace or was not asked to.
-  std::vector<Activity> activities{};
-  std::vector<Microseconds> gemm_alone{};  ///< in the same rounds; empty: not timed
-  std::vector<Microseconds> collective_alone{};
-};
+constexpr int kSteadyRepetitions = 24;
+/// Repetitions of the other phases: the interval of a median of 9 leaves out one at each end.
+constexpr int kBriefRepetitions = 9;
 
-Expected<Rerun> run_again(Machine& machine, const Candidate& winner, const Candidate& sequential,
-                          bool traced) {
-  constexpr int kRepetitions = 24;
-  const std::vector<Config> configs{sequential.config, winner.config};
-  auto results = machine.run(winner.problem, configs,
-                             {.launch = winner.launch,
-                              .repetitions = kRepetitions,
-                              .timeline = traced,
-                              .spread = true,
-                              .expected = {sequential.predicted, winner.predicted}});
-  if (!results) return error_of(results);
-  Rerun rerun{.candidate = judged(winner, results->back(), results->front())};
-  RunResult& result = results->back();
-  rerun.activities = result.activities.empty() && result.timeline
-                         ? activities_of(*result.timeline, winner.problem.op)
-                         : std::move(result.activities);
-  rerun.gemm_alone = std::move(result.gemm_alone);
-  rerun.collective_alone = std::move(result.collective_alone);
-  return rerun;
+void warn(const Candidate& about, std::string_view what, std::string_view why) {
+  spdlog::warn("{}: {}: {}: {}", to_string(about.problem), to_string(about.config), what, why);
 }
 
-/// GEMM and collective alone as in the rounds of the winner, at its clock. The rounds have the GEMM
-/// of the library; a generated one is taken to be as much faster as it is by itself. They have one
-/// collective, so one that is faster by itself stays.
-void compare_in_rounds(const Rerun& rerun, const GemmTimes& gemm, Winner& winner) {
-  const bool known = gemm.library > us(0) && std::isfinite(gemm.library.count());
-  if (known && !rerun.gemm_alone.empty()) {
-    winner.gemm_alone = summarize(rerun.gemm_alone).median * (gemm.fastest / gemm.library);
-  }
-  if (!rerun.collective_alone.empty()) {
-    winner.collective_alone =
-        std::min(winner.collective_alone, summarize(rerun.collective_alone).median);
-  }
+bool took_its_workers(Verdict verdict) {
+  return verdict == Verdict::timeout || verdict == Verdict::crashed ||
+         verdict == Verdict::rank_died;
 }
 
-void warn(const Candidate& winner, std::string_view what, std::string_view why) {
-  spdlog::warn("{}: {}: {}: {}", to_string(winner.problem), to_string(winner.config), what, why);
+PhaseResult phase_result(const Candidate& candidate, RunPhase phase, const RunResult& sequential,
+                         const RunResult& result) {
+  PhaseResult row{.problem = candidate.problem,
+                  .launch = candidate.launch,
+                  .config = candidate.config,
+                  .phase = phase,
+                  .verdict = result.verdict,
+                  .reason = result.reason,
+                  .conditions = result.conditions};
+  const std::vector<Microseconds> times = slowest_rank(result);
+  if (!times.empty()) row.measured = summarize(times);
+  const std::vector<Microseconds> baseline = slowest_rank(sequential);
+  if (!baseline.empty()) row.sequential = summarize(baseline).median;
+  const std::vector<double> ratios = paired_ratios(sequential, result);
+  if (const auto interval = median_interval(ratios)) {
+    row.speedup = {quantile(ratios, 0.5), interval->low, interval->high};
+  }
+  return row;
+}
+
+void say_why_out(const Candidate& candidate, const PhaseResult& row) {
+  if (row.verdict != Verdict::valid) {
+    warn(candidate,
+         fmt::format("among the fastest, but when it was run once more ({}) {}",
+                     to_string(row.phase), to_string(row.verdict)),
+         row.reason);
+    return;
+  }
+  spdlog::info(
+      "{}: {} was among the fastest, but is slower than sequential when it is run once more ({}): "
+      "speedup {:.3f} ({:.3f} to {:.3f})",
+      to_string(candidate.problem), to_string(candidate.config), to_string(row.phase),
+      row.speedup->median, row.speedup->low, row.speedup->high);
+}
+
+/// The activities of the traced repetition. A machine that gives only a timeline has those of its
+/// slowest rank. Empty where the machine cannot trace or was not asked to.
+std::vector<Activity> activities_in(const RunResult& result, Op op) {
+  if (result.activities.empty() && result.timeline) return activities_of(*result.timeline, op);
+  return result.activities;
 }
 
 }  // namespace
 
-std::optional<Winner> SecondRun::confirmed(Winner winner, const Candidate& sequential,
-                                           const GemmTimes& gemm) {
-  const Candidate first = winner.candidate;
-  auto rerun = run_again(machine_, first, sequential, traces_);
-  if (traces_ && rerun && rerun->candidate.verdict != Verdict::valid) {
-    // The trace may have caused the failure, so run without it.
-    rerun = run_again(machine_, first, sequential, false);
+std::optional<Confirmed> SecondRun::confirmed(std::vector<Candidate> best,
+                                              const Candidate& sequential) {
+  const auto steady = run_steady(best, sequential);
+  if (!steady) {
+    warn(best.front(), "the winner could not be run once more", steady.error().message);
+    return Confirmed{best.front()};
   }
-  if (!rerun) {
-    warn(first, "the winner could not be run once more", rerun.error().message);
-    return winner;
+  const std::vector<Candidate> first = best;
+  sift(RunPhase::steady, *steady, best);
+  if (best.empty()) return std::nullopt;
+  const Candidate fastest = best.front();
+  const auto pair_of = [&](const Candidate& candidate) -> const Paired& {
+    std::size_t i = 0;
+    while (first[i].config != candidate.config) ++i;
+    return (*steady)[i];
+  };
+  for (Candidate& each : best) {
+    const Paired& pair = pair_of(each);
+    each = judged(each, pair.result, pair.sequential);
   }
-  const Candidate& second = rerun->candidate;
-  if (second.verdict != Verdict::valid) {
-    warn(first,
-         "the fastest, but when it was run once more " + std::string(to_string(second.verdict)),
-         second.reason);
-    return std::nullopt;
+  std::erase_if(best, [](const Candidate& each) { return !each.speedup; });
+  if (best.empty()) {
+    warn(fastest, "the winner could not be run once more", "nothing to compare it with");
+    return Confirmed{fastest};
   }
-  if (!second.speedup) {
-    warn(first, "the winner could not be run once more", "nothing to compare it with");
-    return winner;
+  std::stable_sort(best.begin(), best.end(), [](const Candidate& a, const Candidate& b) {
+    return a.speedup->median > b.speedup->median;
+  });
+  for (const RunPhase phase : {RunPhase::cold, RunPhase::beside}) {
+    const auto results = run(best, sequential, {.repetitions = kBriefRepetitions, .phase = phase});
+    if (!results) {
+      warn(best.front(), fmt::format("the phase {} was not run", to_string(phase)),
+           results.error().message);
+      continue;
+    }
+    sift(phase, *results, best);
+    if (best.empty()) return std::nullopt;
   }
-  if (second.speedup->median < 1) {
-    spdlog::info("{}: {} was the fastest, but is slower than sequential when it is run longer",
-                 to_string(first.problem), to_string(first.config));
-    return std::nullopt;
+  const RunResult& result = pair_of(best.front()).result;
+  return Confirmed{
+      .candidate = best.front(),
+      .gemm_alone = result.gemm_alone,
+      .collective_alone = result.collective_alone,
+      .overlap_fraction = overlap_of(best.front(), activities_in(result, sequential.problem.op))};
+}
+
+Expected<SecondRun::Results> SecondRun::run_steady(const std::vector<Candidate>& best,
+                                                   const Candidate& sequential) {
+  RunOptions options{.repetitions = kSteadyRepetitions, .timeline = traces_, .spread = true};
+  auto results = run(best, sequential, options);
+  const bool failed =
+      results && std::any_of(results->begin(), results->end(), [](const Paired& pair) {
+        return pair.result.verdict != Verdict::valid || pair.sequential.verdict != Verdict::valid;
+      });
+  if (!traces_ || !failed) return results;
+  // The trace may have caused the failure, so run without it.
+  options.timeline = false;
+  return run(best, sequential, options);
+}
+
+Expected<SecondRun::Results> SecondRun::run(std::span<const Candidate> best,
+                                            const Candidate& sequential, RunOptions options) {
+  std::vector<Config> configs{sequential.config};
+  options.launch = sequential.launch;
+  options.expected = {sequential.predicted};
+  for (const Candidate& candidate : best) {
+    configs.push_back(candidate.config);
+    options.expected.push_back(candidate.predicted);
   }
-  winner.candidate = second;
-  winner.sequential = second.measured->median * second.speedup->median;
-  compare_in_rounds(*rerun, gemm, winner);
-  winner.overlap_fraction = overlap_of(first, rerun->activities);
-  return winner;
+  auto together = machine_.run(sequential.problem, configs, options);
+  if (!together) return error_of(together);
+  const bool fault = std::any_of(together->begin(), together->end(), [](const RunResult& result) {
+    return took_its_workers(result.verdict);
+  });
+  Results results;
+  if (!fault || best.size() == 1) {
+    for (std::size_t i = 0; i < best.size(); ++i) {
+      results.push_back({together->front(), std::move((*together)[i + 1])});
+    }
+    return results;
+  }
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    auto alone = run(best.subspan(i, 1), sequential, options);
+    if (!alone) return alone;
+    results.push_back(std::move(alone->front()));
+  }
+  return results;
+}
+
+void SecondRun::sift(RunPhase phase, const Results& results, std::vector<Candidate>& best) {
+  std::vector<PhaseResult> rows;
+  std::vector<Candidate> left;
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    const PhaseResult& row =
+        rows.emplace_back(phase_result(best[i], phase, results[i].sequential, results[i].result));
+    const bool no_gain = phase == RunPhase::steady && row.speedup && row.speedup->median < 1;
+    if (loses(row) || no_gain) {
+      say_why_out(best[i], row);
+    } else {
+      left.push_back(std::move(best[i]));
+    }
+  }
+  best = std::move(left);
+  keep_(rows);
 }
 
 std::optional<double> SecondRun::overlap_of(const Candidate& winner,
@@ -122,6 +199,24 @@ std::optional<double> SecondRun::overlap_of(const Candidate& winner,
         to_string(winner.problem), to_string(winner.config));
   }
   return fraction;
+}
+
+Winner with_second_run(Winner winner, const Confirmed& confirmed, const GemmTimes& gemm) {
+  winner.candidate = confirmed.candidate;
+  winner.overlap_fraction = confirmed.overlap_fraction;
+  const Candidate& candidate = winner.candidate;
+  if (candidate.speedup) {
+    winner.sequential = candidate.measured->median * candidate.speedup->median;
+  }
+  const bool known = gemm.library > us(0) && std::isfinite(gemm.library.count());
+  if (known && !confirmed.gemm_alone.empty()) {
+    winner.gemm_alone = summarize(confirmed.gemm_alone).median * (gemm.fastest / gemm.library);
+  }
+  if (!confirmed.collective_alone.empty()) {
+    winner.collective_alone =
+        std::min(winner.collective_alone, summarize(confirmed.collective_alone).median);
+  }
+  return winner;
 }
 
 }  // namespace overlaptune

@@ -23,8 +23,7 @@ Expected<Microseconds> time_or_never(Machine& machine, const Probe& probe) {
 
 }  // namespace
 
-std::optional<Candidate::Speedup> paired_speedup(const RunResult& sequential,
-                                                 const RunResult& result) {
+std::vector<double> paired_ratios(const RunResult& sequential, const RunResult& result) {
   if (result.verdict != Verdict::valid || sequential.verdict != Verdict::valid) return {};
   const std::vector<Microseconds> baseline = slowest_rank(sequential);
   const std::vector<Microseconds> times = slowest_rank(result);
@@ -32,6 +31,12 @@ std::optional<Candidate::Speedup> paired_speedup(const RunResult& sequential,
   for (std::size_t i = 0; i < std::min(baseline.size(), times.size()); ++i) {
     ratios.push_back(baseline[i] / times[i]);
   }
+  return ratios;
+}
+
+std::optional<Candidate::Speedup> paired_speedup(const RunResult& sequential,
+                                                 const RunResult& result) {
+  const std::vector<double> ratios = paired_ratios(sequential, result);
   if (ratios.empty()) return {};
   return Candidate::Speedup{quantile(ratios, 0.5), quantile(ratios, 0.1), quantile(ratios, 0.9)};
 }

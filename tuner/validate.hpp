@@ -17,8 +17,12 @@ namespace overlaptune {
 [[nodiscard]] Expected<Candidate> validate(Machine& machine, Candidate candidate,
                                            const Candidate& sequential);
 
-/// `sequential` over the config of `result`, which ran in turn with it; none where one of them is
-/// not valid.
+/// The times of `sequential` over those of `result`, repetition by repetition: the two ran in turn.
+/// Empty where one of them is not valid or not timed.
+[[nodiscard]] std::vector<double> paired_ratios(const RunResult& sequential,
+                                                const RunResult& result);
+
+/// The summary of `paired_ratios`; none where they are empty.
 [[nodiscard]] std::optional<Candidate::Speedup> paired_speedup(const RunResult& sequential,
                                                                const RunResult& result);
 

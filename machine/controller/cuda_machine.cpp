@@ -197,12 +197,14 @@ class CudaMachine::RunLoop {
 
  private:
   tl::expected<std::vector<Reply>, Loss> ask() {
+    const bool is_steady = options_.phase == RunPhase::steady;
     RunRequest request{.problem = problem_,
                        .launch = options_.launch,
                        .repetitions = options_.repetitions,
                        .seed = machine_.options_.seed,
-                       .spread = options_.spread,
-                       .trace = options_.timeline,
+                       .spread = options_.spread && is_steady,
+                       .phase = options_.phase,
+                       .trace = options_.timeline && is_steady,
                        .fault = machine_.take_fault(remaining_.size())};
     std::vector<Microseconds> expected;
     for (const std::size_t i : remaining_) {

@@ -31,11 +31,17 @@ Expected<void> set(Faults& faults, std::string_view item) {
     faults.crash = value;
   } else if (name == "rank_died") {
     faults.rank_died = value;
+  } else if (name == "slow_cold") {
+    faults.slow_cold = value;
+  } else if (name == "slow_beside") {
+    faults.slow_beside = value;
   } else if (name == "sequential") {
     faults.sequential = value > 0;
   } else {
     return bad_input(fmt::format(
-        "faults: '{}': expected one of hang, wrong, crash, rank_died, sequential", name));
+        "faults: '{}': expected one of hang, wrong, crash, rank_died, slow_cold, slow_beside, "
+        "sequential",
+        name));
   }
   return {};
 }
@@ -51,6 +57,13 @@ Verdict Faults::verdict(const Config& config, const Noise& noise) const {
   if (happens(crash)) return Verdict::crashed;
   if (happens(rank_died)) return Verdict::rank_died;
   return Verdict::valid;
+}
+
+double Faults::slowdown(const Config& config, RunPhase phase, const Noise& noise) const {
+  constexpr double kSlower = 2;
+  if (strategy_of(config) == kBaseline || phase == RunPhase::steady) return 1;
+  const double chance = phase == RunPhase::cold ? slow_cold : slow_beside;
+  return noise.stream("slow").stream(to_string(phase)).uniform(0) < chance ? kSlower : 1;
 }
 
 Expected<Faults> parse_faults(std::string_view text) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "machine/simulator/phases.hpp"
 #include "machine/simulator/strategies.hpp"
 
 namespace overlaptune::sim {
@@ -94,8 +95,10 @@ Setting SimMachine::setting(const Problem& problem, const RunOptions& options) c
                   .launch = options.launch,
                   .ranks = problem.ranks,
                   .repetitions = std::max(options.repetitions, 1),
-                  .settled = true};
-  const auto baseline = schedule_of(problem, Config{});
+                  .settled = options.phase != RunPhase::cold};
+  // After a pause, nothing before the run counts for the power limit.
+  if (options.phase == RunPhase::cold) return setting;
+  const auto baseline = schedule_of(profile_, problem, Config{});
   if (baseline) {
     // The name of the stream is part of the seed: with another name the noise would be another.
     const Noise noise = Noise(options_.seed).stream(to_string(problem)).stream("company");
@@ -104,16 +107,19 @@ Setting SimMachine::setting(const Problem& problem, const RunOptions& options) c
   return setting;
 }
 
-Expected<Schedule> SimMachine::schedule_of(const Problem& problem, const Config& config) const {
+Expected<Schedule> SimMachine::schedule_of(const Profile& profile, const Problem& problem,
+                                           const Config& config) const {
   const auto work = Work::make(problem, config, capabilities_);
   if (!work) return error_of(work);
-  return make_schedule(profile_, *work);
+  return make_schedule(profile, *work);
 }
 
-RunResult SimMachine::run_config(const Problem& problem, const Config& config,
-                                 const Setting& setting, bool timeline) const {
+RunResult SimMachine::run_config(const Problem& problem, const Config& config, Setting setting,
+                                 const RunOptions& options) const {
   RunResult result;
-  const auto schedule = schedule_of(problem, config);
+  const Profile profile = in_phase(profile_, options.phase, config);
+  setting.profile = &profile;
+  const auto schedule = schedule_of(profile, problem, config);
   if (!schedule) {
     result.verdict = Verdict::unsupported;
     result.reason = schedule.error().message;
@@ -124,11 +130,14 @@ RunResult SimMachine::run_config(const Problem& problem, const Config& config,
   result.reason = fault_reason(result.verdict, problem.ranks);
   if (result.verdict != Verdict::valid && result.verdict != Verdict::wrong) return result;
 
-  const Execution execution = execute(setting, *schedule, noise.stream(to_string(setting.launch)));
+  Noise own = noise.stream(to_string(setting.launch));
+  if (options.phase != RunPhase::steady) own = own.stream(to_string(options.phase));
+  const Execution execution = execute(setting, *schedule, own);
   // A wrong config is fast, because it skips work.
-  const double factor = result.verdict == Verdict::wrong ? 0.8 : 1;
+  const double factor = (result.verdict == Verdict::wrong ? 0.8 : 1) *
+                        options_.faults.slowdown(config, options.phase, noise);
   result.rank_times = by_rank(execution.repetitions, problem.ranks, factor);
-  if (timeline) result.timeline = median_repetition(execution.repetitions).timeline;
+  if (options.timeline) result.timeline = median_repetition(execution.repetitions).timeline;
   result.conditions = conditions(execution.clock);
   return result;
 }
@@ -148,7 +157,7 @@ Expected<std::vector<RunResult>> SimMachine::run(const Problem& problem,
   results.reserve(configs.size());
   const Setting setting = this->setting(problem, options);
   for (const Config& config : configs) {
-    results.push_back(run_config(problem, config, setting, options.timeline));
+    results.push_back(run_config(problem, config, setting, options));
   }
   return results;
 }

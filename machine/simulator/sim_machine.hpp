@@ -46,9 +46,10 @@ class SimMachine : public Machine {
   [[nodiscard]] Expected<Measurement> measure_probe(const PeerProbe& probe,
                                                     const Noise& noise) const;
   [[nodiscard]] Setting setting(const Problem& problem, const RunOptions& options) const;
-  [[nodiscard]] Expected<Schedule> schedule_of(const Problem& problem, const Config& config) const;
-  [[nodiscard]] RunResult run_config(const Problem& problem, const Config& config,
-                                     const Setting& setting, bool timeline) const;
+  [[nodiscard]] Expected<Schedule> schedule_of(const Profile& profile, const Problem& problem,
+                                               const Config& config) const;
+  [[nodiscard]] RunResult run_config(const Problem& problem, const Config& config, Setting setting,
+                                     const RunOptions& options) const;
   [[nodiscard]] Expected<void> check_memory(double bytes) const;
   [[nodiscard]] Conditions conditions(const ClockState& state) const;
 

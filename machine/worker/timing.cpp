@@ -53,7 +53,8 @@ void Timer::make_slots(std::size_t count) {
   stamps_ = run::device_memory(2 * count * sizeof(kernels::ClockStamp));
 }
 
-std::vector<Timed> Timer::rounds(const std::vector<Task>& tasks, int repetitions) {
+std::vector<Timed> Timer::rounds(const std::vector<Task>& tasks, int repetitions,
+                                 const Around& around) {
   const cudaStream_t stream = world_.stream();
   std::vector<Timed> results(tasks.size());
   std::vector<kernels::ClockStamp> seen;
@@ -65,15 +66,17 @@ std::vector<Timed> Timer::rounds(const std::vector<Task>& tasks, int repetitions
     const std::size_t count = tasks.size() * static_cast<std::size_t>(now);
     make_slots(count);
     auto* const stamps = static_cast<kernels::ClockStamp*>(stamps_.get());
-    OVT_CHECK(
-        kernels::spin(stream, kHeadStart + kHeadStartSlot * static_cast<std::int64_t>(count)));
+    OVT_CHECK(kernels::spin(stream, kHeadStart + (kHeadStartSlot + around.submission) *
+                                                     static_cast<std::int64_t>(count)));
     for (std::size_t slot = 0; slot < count; ++slot) {
+      if (around.before) around.before(stream);
       world_.barrier(stream);
       OVT_CHECK(kernels::stamp_clock(stream, stamps + 2 * slot));
       OVT_CHECK(cudaEventRecord(slots_[slot].start.get(), stream));
       tasks[slot % tasks.size()](stream, turn_++);
       OVT_CHECK(cudaEventRecord(slots_[slot].end.get(), stream));
       OVT_CHECK(kernels::stamp_clock(stream, stamps + 2 * slot + 1));
+      if (around.after) around.after(stream);
       if ((slot + 1) % tasks.size() == 0) end_round(tasks.size());
     }
     seen.resize(2 * count);

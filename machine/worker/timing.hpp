@@ -37,12 +37,20 @@ struct Timed {
   std::optional<double> sm_clock_mhz{};  ///< mean while it ran, by the GPU's own counters
 };
 
+/// Work around each timed run. It is enqueued on the world's stream and not timed.
+struct Around {
+  std::function<void(cudaStream_t stream)> before{};  ///< ahead of the meeting of the ranks
+  std::function<void(cudaStream_t stream)> after{};   ///< behind the run
+  std::int64_t submission = 0;  ///< upper limit of the host time to enqueue both, in ns
+};
+
 class Timer {
  public:
   explicit Timer(run::World& world);
 
   /// Times `repetitions` rounds; the tasks alternate within a round.
-  [[nodiscard]] std::vector<Timed> rounds(const std::vector<Task>& tasks, int repetitions);
+  [[nodiscard]] std::vector<Timed> rounds(const std::vector<Task>& tasks, int repetitions,
+                                          const Around& around = {});
 
   /// Times `repetitions` rounds in batches of a few. Rounds that are not timed fill a `pause`
   /// before each batch.

@@ -10,6 +10,7 @@
 #include "machine/worker/entry.hpp"
 #include "machine/worker/fault.hpp"
 #include "machine/worker/probes/probes.hpp"
+#include "machine/worker/surroundings.hpp"
 #include "machine/worker/tracer.hpp"
 #include "run/make_plan.hpp"
 
@@ -164,6 +165,8 @@ Expected<RunReply> validate(Workbench& bench, TestProblem& problem, const RunReq
                                                               to_string(request.problem), wrong));
   }
 
+  auto surroundings = Surroundings::make(bench, request.phase);
+  if (!surroundings) return error_of(surroundings);
   const double allowed = std::max(kAllowance * rounding.worst.largest,
                                   unit_roundoff(result_of(request.problem.elements)));
 
@@ -202,10 +205,12 @@ Expected<RunReply> validate(Workbench& bench, TestProblem& problem, const RunReq
   tasks.push_back([&](cudaStream_t stream, int turn) { alone->collective(stream, turn); });
   // A hang is most likely the newest config's.
   at({.config = timed.empty() ? -1 : static_cast<int>(timed.back()), .step = "time"});
-  bench.timer.sustain(tasks, problem.first_validation() ? kFirstSettling : kSettling);
+  if (request.phase != RunPhase::cold) {
+    bench.timer.sustain(tasks, problem.first_validation() ? kFirstSettling : kSettling);
+  }
   const int repetitions = std::max(request.repetitions, 1);
   auto results = request.spread ? bench.timer.spread_rounds(tasks, repetitions, kSettling)
-                                : bench.timer.rounds(tasks, repetitions);
+                                : bench.timer.rounds(tasks, repetitions, (*surroundings)->around());
   for (std::size_t w = 0; w < timed.size(); ++w) {
     reply.configs[timed[w]].conditions = bench.conditions(results[w]);
     reply.configs[timed[w]].times = std::move(results[w].times);

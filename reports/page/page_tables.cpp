@@ -6,6 +6,7 @@
 #include "core/timeline_activities.hpp"
 #include "reports/bandwidth.hpp"
 #include "reports/page/page_parts.hpp"
+#include "reports/phases.hpp"
 #include "reports/quality/evaluation.hpp"
 #include "reports/winners.hpp"
 
@@ -86,9 +87,12 @@ OrderedJson page_winners(const PageInput& input, const PlatformIndex& platforms)
                             "speedup_p90",
                             "hidden",
                             "overlap",
+                            "cold",
+                            "beside",
                             "regret",
                             "validated_at",
                             "timeline"});
+  const WinnerPhases phases(input.snapshot);
   const auto all_regrets = regrets(input.snapshot, input.shortlist);
   for (std::size_t i = 0; i < input.snapshot.winners.size(); ++i) {
     const StoredWinner& row = input.snapshot.winners[i];
@@ -125,6 +129,8 @@ OrderedJson page_winners(const PageInput& input, const PlatformIndex& platforms)
         paired(&Candidate::Speedup::p90),
         optional_of(hidden_fraction(row.winner)),
         optional_of(row.winner.overlap_fraction),
+        optional_of(phases.speedup(row, RunPhase::cold)),
+        optional_of(phases.speedup(row, RunPhase::beside)),
         regret == all_regrets.end() ? OrderedJson() : rounded(regret->second),
         row.validated_at,
         pair_json(i < input.predicted.size() ? input.predicted[i] : std::nullopt, problem.op)};

@@ -43,6 +43,27 @@ tool::Outcome run_config(const Folder& folder, const std::string& config,
   return tool::Process(folder, arguments).wait();
 }
 
+TEST_F(RunCommand, each_phase_is_run_by_its_name) {
+  const std::string chunked = "chunked ctas=8 chunks=2";
+  for (const char* phase : {"steady", "cold", "beside"}) {
+    const auto outcome = run_config(*folder, chunked, {"--phase", phase, "--json"});
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const json result = json::parse(outcome.out);
+    EXPECT_EQ(result.at("phase"), phase);
+    EXPECT_LE(result.at("speedup_low"), result.at("speedup"));
+    EXPECT_LE(result.at("speedup"), result.at("speedup_high"));
+  }
+  EXPECT_THAT(run_config(*folder, chunked, {"--phase", "cold"}).out, HasSubstr(", phase cold\n"));
+  const auto few = run_config(*folder, chunked, {"--repetitions", "5", "--json"});
+  EXPECT_TRUE(json::parse(few.out).at("speedup_low").is_null());
+  const auto traced = run_config(*folder, chunked, {"--phase", "cold", "--trace", "t.json"});
+  EXPECT_EQ(traced.status, 2);
+  EXPECT_THAT(traced.err, HasSubstr("--trace beside --phase cold: expected --phase steady"));
+  const auto wrong = run_config(*folder, chunked, {"--phase", "warm"});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("steady, cold, beside"));
+}
+
 TEST_F(RunCommand, run_times_the_stored_winner) {
   const json& winner = tuned->at("winners").at(0);
   const json result =

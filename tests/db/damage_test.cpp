@@ -444,6 +444,10 @@ TEST_F(DamageTest, CheckFindsWhatSqliteDoesNot) {
             "expected p10 to p90"},
            {"UPDATE candidates SET config = config || ' ' WHERE id = 2", "damaged row (config: "},
            {"UPDATE layer_gemms SET product = 'head' WHERE id = 2", "product 'head'"},
+           {"UPDATE phase_results SET phase = 'warm' WHERE id = 2", "phase 'warm'"},
+           {"UPDATE phase_results SET speedup_median = 1, speedup_low = 2, speedup_high = NULL "
+            "WHERE id = 2",
+            "a speedup without its spread"},
            {"UPDATE layer_gemms SET times_per_pass = 1 << 40 WHERE id = 2",
             "times_per_pass is 1099511627776"},
            {"PRAGMA foreign_keys = OFF; UPDATE layer_gemms SET run_id = 99 WHERE id = 2",

@@ -148,6 +148,13 @@ TEST_F(JsonTest, AWrongValueIsToldByItsPlace) {
        "tuning_runs[0].layer_gemms[2]: model is empty"},
       {json::json_pointer("/tuning_runs/0/layer_gemms/2/times_per_pass"), 0,
        "tuning_runs[0].layer_gemms[2]: times_per_pass is 0"},
+      {json::json_pointer("/tuning_runs/0/phase_results/1/phase"), "warm",
+       "tuning_runs[0].phase_results[1].phase: phase 'warm': expected one of steady, cold, beside"},
+      {json::json_pointer("/tuning_runs/0/phase_results/1/speedup"),
+       {{"median", 1}, {"low", 1.5}, {"high", 2}},
+       "tuning_runs[0].phase_results[1]: speedup median is 1; expected low to high, which are 1.5"},
+      {json::json_pointer("/tuning_runs/0/phase_results/1/sequential_us"), -1,
+       "tuning_runs[0].phase_results[1]"},
       {json::json_pointer("/tuning_runs/0/layer_gemms/2/problem/k"), 12,
        "tuning_runs[0].layer_gemms[2].problem: "},
       {first_candidate / "config", "magic ctas=0 transport=ring",
@@ -210,6 +217,17 @@ TEST_F(JsonTest, AnExportFromBeforeProductsOfModelsWereKeptIsTaken) {
   auto expected = samples::content(store_);
   EXPECT_FALSE(expected.layer_gemms.front().empty());
   for (auto& gemms : expected.layer_gemms) gemms.clear();
+  EXPECT_EQ(samples::content(target_), expected);
+}
+
+TEST_F(JsonTest, AnExportFromBeforeSecondRunsHadPhasesIsTaken) {
+  json document = json::parse(exported());
+  for (json& run : document["tuning_runs"]) EXPECT_EQ(run.erase("phase_results"), 1U);
+  std::istringstream in(document.dump());
+  ASSERT_TRUE(import_json(target_, in));
+  auto expected = samples::content(store_);
+  EXPECT_FALSE(expected.phase_results.front().empty());
+  for (auto& results : expected.phase_results) results.clear();
   EXPECT_EQ(samples::content(target_), expected);
 }
 

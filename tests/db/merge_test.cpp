@@ -119,6 +119,27 @@ TEST_F(MergeTest, WhatTheProblemsOfARunAreComesWithTheRun) {
   EXPECT_TRUE(here_.check().empty());
 }
 
+TEST_F(MergeTest, WhatThePhasesOfARunFoundComesWithTheRunAndReplacesNothing) {
+  Generator draw(9);
+  const auto platform = draw.platform();
+  there_.add_platform(draw.platform());  // shifts the ids
+  const auto run =
+      there_.begin_tuning_run(there_.add_platform(platform), "request", draw.provenance());
+  const std::vector<PhaseResult> results{draw.phase_result(), draw.phase_result()};
+  there_.add_phase_results(run, results);
+  here_.merge(there_);
+  PhaseResult later = results[0];
+  later.sequential = us(7);
+  there_.add_phase_results(run, std::vector{later, draw.phase_result()});
+  here_.merge(there_);
+  const auto here =
+      here_.phase_results(here_.last_tuning_run(here_.platform(fingerprint(platform))->id)->id);
+  ASSERT_EQ(here.size(), 3U);
+  EXPECT_EQ(here[0], results[0]);
+  EXPECT_EQ(here[1], results[1]);
+  EXPECT_TRUE(here_.check().empty());
+}
+
 TEST_F(MergeTest, ARunContinuedElsewhereIsOneRun) {
   Generator draw(8);
   const auto run =

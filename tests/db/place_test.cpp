@@ -153,7 +153,7 @@ TEST(PlaceTest, WhatADatabaseThatIsGoneLeftIsNoPartOfANewOne) {
 TEST(PlaceTest, AFullDisk) {
   const TemporaryFolder folder;
   Child child([&] {
-    if (!mount_ram_disk(folder.path(), "size=1m")) return kNotPossible;
+    if (!mount_ram_disk(folder.path(), "size=2m")) return kNotPossible;
     const auto file = folder / "full.db";
     int added = 0;
     {
@@ -168,7 +168,7 @@ TEST(PlaceTest, AFullDisk) {
       if (again.info().candidates != added || !again.check().empty()) return 2;
     }
     // There is no space at all: neither for the log of this database nor for another one.
-    samples::write_bytes(folder / "ballast", std::string(1 << 20, 'x'));
+    samples::write_bytes(folder / "ballast", std::string(2 << 20, 'x'));
     const std::string bytes = samples::read_bytes(file);
     const int refused = refuses_to_write([&] {
       Store store(file, Access::write);

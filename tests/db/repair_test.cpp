@@ -148,13 +148,14 @@ TEST_F(RepairTest, OneBadRowOfEachTableCostsNoOther) {
       "UPDATE candidates SET predicted_us = predicted_us * 2 WHERE id = 7;"
       "UPDATE measurements SET time_p10_us = time_median_us * 2 WHERE id = 5;"
       "UPDATE layer_gemms SET product = 'head' WHERE id = 2;"
+      "UPDATE phase_results SET phase = 'warm' WHERE id = 2;"
       "UPDATE provenance SET host = CAST(x'ff' AS TEXT), started_at = 'today' WHERE id = 1;"
       "UPDATE provenance SET uid = 'nobody' WHERE id = 2");
   Store store(file_, Access::write);
   const auto done = store.repair();
-  for (const char* told :
-       {"the seal is not that of its values", "expected p10 to p90", "product 'head'",
-        "host holds bytes", "uid is 'nobody'", "candidates: ", "measurements: ", "layer_gemms: "}) {
+  for (const char* told : {"the seal is not that of its values", "expected p10 to p90",
+                           "product 'head'", "host holds bytes", "uid is 'nobody'", "candidates: ",
+                           "measurements: ", "layer_gemms: ", "phase 'warm'", "phase_results: "}) {
     EXPECT_THAT(done.actions, Contains(HasSubstr(told)));
   }
   EXPECT_THAT(store.check(), IsEmpty());

@@ -183,6 +183,23 @@ class Generator {
     made.conditions = conditions();
     return made;
   }
+  PhaseResult phase_result() {
+    PhaseResult made;
+    made.problem = problem();
+    made.launch = any<Launch>();
+    made.config = config();
+    made.phase = any<RunPhase>();
+    made.verdict = any<Verdict>();
+    made.reason = text();
+    if (coin()) made.measured = summary();
+    if (coin()) made.sequential = us(real());
+    if (coin()) {
+      const double median = real();
+      made.speedup = PhaseResult::Speedup{median, median * 0.9, median * 1.25};
+    }
+    made.conditions = conditions();
+    return made;
+  }
   Winner winner() {
     Winner made;
     made.candidate = candidate();
@@ -269,6 +286,7 @@ inline int number_of(const Config& config) {
 inline void fill(Store& store, std::uint64_t seed, int rows) {
   Generator draw(seed);
   Generator draw_workload(seed + 1000);
+  Generator draw_phases(seed + 2000);
   for (int p = 0; p < 2; ++p) {
     const auto platform = store.add_platform(draw.platform());
     const auto probing = store.begin_probe_run(platform, draw.provenance());
@@ -278,6 +296,9 @@ inline void fill(Store& store, std::uint64_t seed, int rows) {
     std::vector<LayerGemm> gemms;
     for (int i = 0; i < rows / 8; ++i) gemms.push_back(draw_workload.layer_gemm());
     store.add_layer_gemms(tuning, gemms);
+    std::vector<PhaseResult> phases;
+    for (int i = 0; i < rows / 8; ++i) phases.push_back(draw_phases.phase_result());
+    store.add_phase_results(tuning, phases);
     for (int i = 0; i < rows; ++i) store.add_candidate(tuning, draw.candidate());
     for (int i = 0; i < rows / 4; ++i) store.put_winner(tuning, draw.winner());
     if (p == 0) store.finish_tuning_run(tuning);
@@ -289,6 +310,7 @@ struct Content {
   std::vector<Platform> platforms;
   std::vector<std::vector<Measurement>> measurements;
   std::vector<std::vector<LayerGemm>> layer_gemms;
+  std::vector<std::vector<PhaseResult>> phase_results;  ///< of the last runs
   std::vector<Candidate> candidates;
   std::vector<Winner> winners;
   std::vector<std::string> validated_at;
@@ -305,6 +327,7 @@ inline Content content(const Store& store) {
     if (const auto run = store.last_tuning_run(id)) {
       all.requests.push_back(run->request + run->provenance.command_line +
                              std::to_string(run->provenance.seed) + (run->finished ? "f" : ""));
+      all.phase_results.push_back(store.phase_results(run->id));
     }
   }
   for (const auto& stored : store.all_candidates()) all.candidates.push_back(stored.candidate);

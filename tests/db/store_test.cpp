@@ -186,6 +186,50 @@ TEST_F(StoreTest, AProductThatBreaksARuleIsRefusedWithAllThatCameWithIt) {
   EXPECT_EQ(store_.info().problems, 0);
 }
 
+TEST_F(StoreTest, WhatThePhasesOfSecondRunsFoundComesBackFromAnotherHandle) {
+  const auto platform = store_.add_platform(draw_.platform());
+  const auto run = store_.begin_tuning_run(platform, "request", draw_.provenance());
+  std::vector<PhaseResult> added;
+  for (int i = 0; i < 100; ++i) added.push_back(draw_.phase_result());
+  store_.add_phase_results(run, added);
+  added[3].sequential = us(12.5);
+  store_.add_phase_results(run, std::span(added).subspan(3, 1));  // takes the place of the first
+  const Store reader(file_, Access::read);
+  EXPECT_EQ(reader.phase_results(run), added);
+  EXPECT_EQ(reader.info().phase_results, 100);
+  EXPECT_TRUE(reader.phase_results(run + 1).empty());
+  EXPECT_TRUE(reader.check().empty());
+}
+
+TEST_F(StoreTest, AResultOfAPhaseThatBreaksARuleIsRefusedWithAllThatCameWithIt) {
+  const auto platform = store_.add_platform(draw_.platform());
+  const auto run = store_.begin_tuning_run(platform, "request", draw_.provenance());
+  const PhaseResult sound = draw_.phase_result();
+  const auto said = [&](auto change, const char* words) {
+    PhaseResult wrong = sound;
+    change(wrong);
+    const std::string message = samples::failure(ErrorKind::bad_input, [&] {
+      store_.add_phase_results(run, std::vector{sound, wrong});
+    });
+    EXPECT_NE(message.find(words), std::string::npos) << message;
+  };
+  said(
+      [](PhaseResult& result) {
+        result.speedup = {1, 1.1, 1.2};
+      },
+      "speedup median is 1; expected low to high, which are 1.1 and 1.2");
+  said([](PhaseResult& result) { result.speedup = {1, 1, NAN}; }, "speedup high is nan");
+  said([](PhaseResult& result) { result.sequential = us(-1); }, "sequential (us) is -1");
+  said(
+      [](PhaseResult& result) {
+        result.measured = Summary{us(1), us(2), us(3), 9};
+      },
+      "measured median (us) is 1; expected p10 to p90, which are 2 and 3");
+  said([](PhaseResult& result) { result.problem.n = 12; }, "n = 12");
+  said([](PhaseResult& result) { result.conditions.power_w = -1; }, "power_w is -1");
+  EXPECT_EQ(store_.info().phase_results, 0);
+}
+
 TEST_F(StoreTest, AnEqualPlatformIsStoredOnce) {
   const auto platform = draw_.platform();
   const auto id = store_.add_platform(platform);

@@ -48,6 +48,12 @@ TEST_F(TallyTest, ARowThatIsGoneIsMissed) {
   EXPECT_THAT(found(), HasSubstr("table candidates: "));
   change("DELETE FROM measurements WHERE id = 7");
   EXPECT_THAT(found(), HasSubstr("table measurements: "));
+  change("DELETE FROM phase_results WHERE id = 2");
+  EXPECT_THAT(found(), HasSubstr("table phase_results: "));
+  change(
+      "UPDATE phase_results SET speedup_median = 1, speedup_low = 1, speedup_high = 1 WHERE id = "
+      "1");
+  EXPECT_THAT(found(), HasSubstr("table phase_results: rows are not those that were stored last"));
 }
 
 /// The rows and their seals are as they once were.

@@ -103,5 +103,41 @@ TEST_F(Support, occupied_sms_are_given_back) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
 }
 
+/// A copy that repeats itself until it is told to end, or for as long as it may take.
+TEST_F(Support, a_copy_that_repeats_itself_ends) {
+  constexpr std::int64_t kBytes = std::int64_t{1} << 20;
+  constexpr std::int64_t kLongest = 200'000'000;  // ns
+  const DeviceMemory from = device_memory(kBytes);
+  const DeviceMemory to = device_memory(kBytes);
+  const DeviceMemory flag = device_memory(sizeof(std::uint32_t));
+  OVT_CHECK(kernels::fill_normal(stream(), from.get(), Dtype::bf16, kBytes / 2, 3));
+  const auto time_with = [&](int set, std::int64_t longest) {
+    OVT_CHECK(cudaMemsetAsync(flag.get(), set, sizeof(std::uint32_t), stream()));
+    OVT_CHECK(cudaStreamSynchronize(stream()));
+    const auto start = std::chrono::steady_clock::now();
+    OVT_CHECK(kernels::copy_until(stream(), to.get(), from.get(), kBytes, 8,
+                                  static_cast<std::uint32_t*>(flag.get()), longest));
+    OVT_CHECK(cudaStreamSynchronize(stream()));
+    return std::chrono::steady_clock::now() - start;
+  };
+  static_cast<void>(time_with(1, 0));  // loads the kernel
+  EXPECT_LT(time_with(1, kLongest), std::chrono::milliseconds(100));
+  EXPECT_GE(time_with(0, kLongest), std::chrono::milliseconds(195));
+  EXPECT_EQ(on_host<std::uint16_t>(to.get(), kBytes / 2),
+            on_host<std::uint16_t>(from.get(), kBytes / 2));
+  // Another stream ends it, as the one whose run it surrounds does.
+  const Stream other = make_stream();
+  OVT_CHECK(kernels::copy_until(other.get(), to.get(), from.get(), kBytes, 8,
+                                static_cast<std::uint32_t*>(flag.get()), 10 * kLongest));
+  const auto start = std::chrono::steady_clock::now();
+  OVT_CHECK(cudaMemsetAsync(flag.get(), 1, sizeof(std::uint32_t), stream()));
+  OVT_CHECK(cudaStreamSynchronize(stream()));
+  OVT_CHECK(cudaStreamSynchronize(other.get()));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+  EXPECT_EQ(kernels::copy_until(stream(), to.get(), from.get(), 1 << 16, 8,
+                                static_cast<std::uint32_t*>(flag.get()), 0),
+            cudaErrorInvalidValue);
+}
+
 }  // namespace
 }  // namespace overlaptune::run

@@ -121,6 +121,14 @@ TEST(PageData, a_timeline_says_when_the_gemm_ran_and_what_became_of_each_group) 
   EXPECT_EQ(shown.at("groups").dump(), "[[50.0,55.0,80.0,0.0],[100.0,101.0,130.0,29.0]]");
 }
 
+TEST(PageData, a_winner_has_its_speedups_in_other_phases) {
+  Snapshot snapshot = rows::snapshot({rows::winner(125)});
+  snapshot.phase_results = {rows::phase(snapshot.winners[0], RunPhase::cold, 160)};
+  const OrderedJson data = page_data({.snapshot = snapshot, .other = {}});
+  EXPECT_EQ(value_at(data.at("winners"), 0, "cold"), 1.25);
+  EXPECT_TRUE(value_at(data.at("winners"), 0, "beside").is_null());
+}
+
 TEST(PageData, two_databases_are_compared) {
   const Snapshot snapshot = rows::snapshot({rows::winner(125)});
   const std::optional<Snapshot> other = rows::snapshot({rows::winner(100)});

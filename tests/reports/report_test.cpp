@@ -193,6 +193,43 @@ TEST(Winners, overlap_is_shown_to_those_who_report) {
   EXPECT_FALSE(to_json_rows(winners_table({traced})).at(0).contains("overlap"));
 }
 
+/// The winner takes 160 us when it is cold, and nothing is known of it beside other work. Another
+/// run found something else of the same config.
+Snapshot sample_of_phases() {
+  Snapshot snapshot = rows::snapshot({rows::winner(125)});
+  const StoredWinner& winner = snapshot.winners[0];
+  snapshot.phase_results = {rows::phase(winner, RunPhase::steady, 125),
+                            rows::phase(winner, RunPhase::cold, 160),
+                            rows::phase(winner, RunPhase::beside, 400)};
+  snapshot.phase_results[2].run = 2;
+  snapshot.phase_results[2].result.verdict = Verdict::timeout;
+  snapshot.phase_results[2].result.reason = "not done after 5 s";
+  return snapshot;
+}
+
+TEST(Report, phases_are_those_of_the_run_of_a_winner) {
+  const Snapshot snapshot = sample_of_phases();
+  EXPECT_THAT(report(snapshot, {}, {}), HasSubstr("| overlap |  cold | beside |\n"));
+  EXPECT_THAT(report(snapshot, {}, {}), HasSubstr("|    0.62 | 1.250 |      - |\n"));
+  EXPECT_THAT(report(snapshot, {}, {}), testing::Not(HasSubstr("## Second runs")));
+  EXPECT_THAT(report(snapshot, {}, {.only = {Section::phases}}), HasSubstr("## Second runs"));
+  const std::string csv = report(snapshot, {}, {.format = ReportFormat::csv});
+  EXPECT_THAT(csv, HasSubstr(",power_w,cold_speedup,beside_speedup,validated_at,"));
+  EXPECT_THAT(csv, HasSubstr(",1.25,,2026-01-01T00:00:00.000Z,"));
+  const auto json = OrderedJson::parse(report(snapshot, {}, {.format = ReportFormat::json}));
+  EXPECT_EQ(json.at("winners").at(0).at("phases").dump(),
+            R"([{"phase":"steady","verdict":"valid","measured_us":125.0,"sequential_us":200.0,)"
+            R"("speedup":1.6,"speedup_low":0.8,"speedup_high":3.2},{"phase":"cold",)"
+            R"("verdict":"valid","measured_us":160.0,"sequential_us":200.0,"speedup":1.25,)"
+            R"("speedup_low":0.625,"speedup_high":2.5}])");
+  ASSERT_EQ(json.at("phases").size(), 3U);
+  const auto& other = json.at("phases").at(2);
+  EXPECT_EQ(other.at("phase"), "beside");
+  EXPECT_EQ(other.at("verdict"), "timeout");
+  EXPECT_EQ(other.at("reason"), "not done after 5 s");
+  EXPECT_EQ(other.at("speedup_high"), 1.0);
+}
+
 const Problem kOther{Op::gemm_reduce_scatter, 4096, 8192, 3584, Elements::bf16, 8};
 
 /// The first problem of the sample is three products of two models; the second is none.

@@ -71,6 +71,21 @@ inline StoredWinner winner(double measured, double half_spread = 1,
   return row;
 }
 
+/// The result of a winner in a phase, with `sequential` at 200 us.
+inline StoredPhaseResult phase(const StoredWinner& row, RunPhase phase, double measured) {
+  const Candidate& candidate = row.winner.candidate;
+  const double speedup = 200 / measured;
+  return {.platform = row.platform,
+          .run = row.run,
+          .result = {.problem = candidate.problem,
+                     .launch = candidate.launch,
+                     .config = candidate.config,
+                     .phase = phase,
+                     .measured = times(measured),
+                     .sequential = us(200),
+                     .speedup = PhaseResult::Speedup{speedup, speedup / 2, speedup * 2}}};
+}
+
 inline Snapshot snapshot(std::vector<StoredWinner> winners,
                          std::vector<StoredCandidate> candidates = {},
                          const Platform& on = platform()) {

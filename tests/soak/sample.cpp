@@ -11,8 +11,8 @@ namespace {
 
 const std::vector<std::string>& tables() {
   static const std::vector<std::string> list{
-      "platforms",   "provenance", "probe_runs", "measurements", "problems",
-      "tuning_runs", "candidates", "winners",    "layer_gemms",  "tallies"};
+      "platforms",  "provenance", "probe_runs",  "measurements",  "problems", "tuning_runs",
+      "candidates", "winners",    "layer_gemms", "phase_results", "tallies"};
   return list;
 }
 

@@ -14,7 +14,7 @@
 namespace overlaptune {
 
 /// Counts probes and runs of the machine underneath. It can be lost after some runs, refuse a
-/// problem, and change the result of a second run or of its trace.
+/// problem, and change the results of a second run (of each phase) or of its trace.
 class CountingMachine : public Machine {
  public:
   explicit CountingMachine(std::string faults = {})
@@ -36,14 +36,17 @@ class CountingMachine : public Machine {
     }
     if (problem == too_large) return bad_input("no memory for it");
     auto results = machine_->run(problem, configs, options);
-    if (options.spread && after_second_run) after_second_run(results);
+    const bool again = options.spread || options.phase != RunPhase::steady;
+    // A machine of GPUs times GEMM and collective alone in the same rounds.
+    (again ? timed_again : timed) += options.repetitions * (static_cast<int>(configs.size()) + 2);
+    if (again && after_second_run) after_second_run(results);
     if (!options.timeline) return results;
-    traces.push_back({configs.back(), options});
+    traces.push_back({{configs.begin(), configs.end()}, options});
     if (after_trace) after_trace(results);
     return results;
   }
   struct Trace {
-    Config config;
+    std::vector<Config> configs;  ///< `sequential` first
     RunOptions options;
   };
   std::vector<Trace> traces;
@@ -51,6 +54,8 @@ class CountingMachine : public Machine {
   std::function<void(Expected<std::vector<RunResult>>&)> after_second_run;
   int probes = 0;
   int runs = 0;
+  int timed = 0;        ///< timed executions, without those of second runs
+  int timed_again = 0;  ///< those of second runs
   int lost_after = 1 << 30;
   std::optional<Problem> too_large;
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,11 +19,13 @@ inline std::string line(std::string_view config) {
 }
 
 /// A config takes the time that `times` has for its line (`to_string`), or 100 us, in each
-/// repetition on its one rank. Every probe takes `probe_time`, or fails with its error.
+/// repetition on its one rank; in a phase, the time that `times_in` has for it there. Every probe
+/// takes `probe_time`, or fails with its error.
 class ScriptedMachine : public Machine {
  public:
   struct Run {
     std::string config{};  ///< the last one, as a line
+    std::size_t configs = 0;
     RunOptions options{};
   };
 
@@ -44,15 +47,19 @@ class ScriptedMachine : public Machine {
   [[nodiscard]] Expected<std::vector<RunResult>> run(const Problem&,
                                                      std::span<const Config> configs,
                                                      const RunOptions& options) override {
-    runs.push_back({to_string(configs.back()), options});
+    runs.push_back({to_string(configs.back()), configs.size(), options});
     if (before_result) before_result(runs.back());
     if (refusal) return tl::make_unexpected(*refusal);
+    if (cannot.contains(options.phase)) return bad_input("this phase is not for this machine");
     std::vector<RunResult> results;
     for (const Config& config : configs) results.push_back(result_of(to_string(config), options));
     return results;
   }
 
-  std::map<std::string, double> times{};          ///< by config, us
+  std::map<std::string, double> times{};  ///< by config, us
+  /// By phase and config: the times of the repetitions, in turn, us.
+  std::map<std::pair<RunPhase, std::string>, std::vector<double>> times_in{};
+  std::set<RunPhase> cannot{};                    ///< phases that it refuses
   std::map<std::string, Verdict> failures{};      ///< by config
   std::function<void(const Run&)> before_result;  ///< called once a run has begun
   std::optional<Error> refusal{};  ///< the error that `run` returns instead of results
@@ -70,8 +77,13 @@ class ScriptedMachine : public Machine {
       return {.verdict = failure->second, .reason = "as the test wants it"};
     }
     const auto given = times.find(config);
-    const Microseconds each = us(given == times.end() ? 100 : given->second);
-    return {.rank_times = {{static_cast<std::size_t>(options.repetitions), each}},
+    std::vector<Microseconds> each(static_cast<std::size_t>(options.repetitions),
+                                   us(given == times.end() ? 100 : given->second));
+    if (const auto own = times_in.find({options.phase, config}); own != times_in.end()) {
+      for (std::size_t i = 0; i < each.size(); ++i)
+        each[i] = us(own->second[i % own->second.size()]);
+    }
+    return {.rank_times = {std::move(each)},
             .gemm_alone = gemm_alone,
             .collective_alone = collective_alone};
   }

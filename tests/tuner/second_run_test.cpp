@@ -15,13 +15,13 @@ const Problem kLarge{Op::gemm_all_reduce, 4096, 8192, 8192, Elements::bf16, 8};
 std::string said_of(const char* config) {
   CountingMachine machine;
   machine.after_trace = [](auto& results) {
-    results->back().activities = {{.kind = ActivityKind::gemm, .start = us(0), .end = us(100)}};
+    results->at(1).activities = {{.kind = ActivityKind::gemm, .start = us(0), .end = us(100)}};
   };
   const Candidate sequential{.problem = kLarge};
-  const Winner winner{
-      .candidate = {.problem = kLarge, .config = value_or_throw(parse_config(config))}};
+  const Candidate best{.problem = kLarge, .config = value_or_throw(parse_config(config))};
   const CapturedLog log;
-  const auto confirmed = SecondRun(machine).confirmed(winner, sequential, {});
+  const auto confirmed =
+      SecondRun(machine, [](std::span<const PhaseResult>) {}).confirmed({best}, sequential);
   EXPECT_TRUE(confirmed) << config;
   EXPECT_FALSE(confirmed && confirmed->overlap_fraction) << config;
   EXPECT_EQ(machine.traces.size(), 1U) << config;

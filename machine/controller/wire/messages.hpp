@@ -9,6 +9,7 @@
 #include "core/activity.hpp"
 #include "core/config/candidate.hpp"
 #include "core/config/config.hpp"
+#include "core/config/phase.hpp"
 #include "core/config/tiling.hpp"
 #include "core/device.hpp"
 #include "core/measurement.hpp"
@@ -17,7 +18,7 @@
 namespace overlaptune::cuda {
 
 /// Version of the messages, raised when one changes. Both sides must have the same.
-inline constexpr int kProtocol = 7;
+inline constexpr int kProtocol = 8;
 
 /// The first line of a worker after the handshake (handshake.hpp).
 struct Hello {
@@ -57,7 +58,8 @@ struct RunRequest {
   int repetitions = 9;
   std::uint64_t seed = 0;  ///< seed of the inputs
   bool spread = false;     ///< spread the repetitions over about a second
-  bool trace = false;      ///< record the GPU's activities in one more repetition, after timing
+  RunPhase phase = RunPhase::steady;
+  bool trace = false;  ///< record the GPU's activities in one more repetition, after timing
   /// Faults to inject, for tests: "config-index:kind" with kind one of illegal_address, spin,
   /// wrong, killed_rank.
   std::string fault{};

@@ -138,14 +138,12 @@ inline constexpr Object kSamples(Field{"times_us", &Samples::times},
                                  field("conditions", &Samples::conditions, kConditions),
                                  left_out("library_tile", &Samples::library_tile, kTile));
 
-inline constexpr Object kRunRequest(field("problem", &RunRequest::problem, ProblemLine{}),
-                                    field("configs", &RunRequest::configs, ConfigLine{}),
-                                    Field{"launch", &RunRequest::launch},
-                                    Field{"repetitions", &RunRequest::repetitions},
-                                    Field{"seed", &RunRequest::seed},
-                                    Field{"spread", &RunRequest::spread},
-                                    Field{"trace", &RunRequest::trace},
-                                    Field{"fault", &RunRequest::fault});
+inline constexpr Object kRunRequest(
+    field("problem", &RunRequest::problem, ProblemLine{}),
+    field("configs", &RunRequest::configs, ConfigLine{}), Field{"launch", &RunRequest::launch},
+    Field{"repetitions", &RunRequest::repetitions}, Field{"seed", &RunRequest::seed},
+    Field{"spread", &RunRequest::spread}, Field{"phase", &RunRequest::phase},
+    Field{"trace", &RunRequest::trace}, Field{"fault", &RunRequest::fault});
 
 inline constexpr Object kActivity(Field{"rank", &Activity::rank},
                                   Field{"stream", &Activity::stream},

@@ -3,7 +3,7 @@ import type { Winner } from "./data";
 
 const fields = [
   "model", "product", "parallelism", "tokens", "op", "m", "n", "k", "dtype", "ranks", "launch", "strategy", "speedup",
-  "speedup_p10", "speedup_p90",
+  "speedup_p10", "speedup_p90", "cold", "beside",
   "measured_us", "p10_us", "p90_us", "sequential_us", "predicted_us", "hidden", "config",
 ] as const satisfies readonly (keyof Winner)[]; // prettier-ignore
 

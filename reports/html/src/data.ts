@@ -89,6 +89,8 @@ export interface Winner {
   speedup_p90: number | null;
   hidden: number | null;
   overlap: number | null;
+  cold: number | null; // speedup in this phase of the second run
+  beside: number | null;
   regret: number | null; // of the model's first choice
   validated_at: string;
   timeline: { winner: Run; sequential: Run } | null;

@@ -35,6 +35,16 @@ const columns: Column[] = [
     (winner) => winner.speedup,
     (winner) => ratio(winner.speedup),
   ),
+  number(
+    "Cold",
+    (winner) => winner.cold,
+    (winner) => ratio(winner.cold),
+  ),
+  number(
+    "Beside",
+    (winner) => winner.beside,
+    (winner) => ratio(winner.beside),
+  ),
   number("Ideal", idealSpeedup, (winner) => ratio(idealSpeedup(winner))),
   number(
     "Hidden",

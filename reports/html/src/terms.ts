@@ -4,6 +4,11 @@ import { element } from "./dom";
 const terms: [string, string][] = [
   ["sequential", "The library's GEMM, then the collective: one after the other."],
   ["speedup", "The time of sequential divided by the time of the winner. Both ran in turn."],
+  [
+    "cold",
+    "The speedup as the first run of a burst: caches hold other data, and the GPU was idle. An interval of it decided whether the winner stays.",
+  ],
+  ["beside", "The speedup while another kernel copies memory on a few SMs of each GPU. It decided likewise."],
   ["ideal", "The longer of the GEMM alone and the collective alone. Perfect overlap would take this long."],
   [
     "hidden",

@@ -115,6 +115,19 @@ TEST(CudaMachine, runs_configs_with_what_runs_alone) {
   EXPECT_EQ(results->back().reason, "rank 1: a relative error of 2");
 }
 
+TEST(CudaMachine, workers_run_the_phase_that_is_asked_for) {
+  const auto machine = open();
+  const std::vector<Config> configs{Config{}};
+  const auto cold = machine->run(kProblem, configs, {.phase = RunPhase::cold});
+  ASSERT_TRUE(cold) << cold.error().message;
+  EXPECT_EQ(slowest_rank(cold->front()), (Times{us(42), us(52), us(62)}));
+  const auto beside = machine->run(kProblem, configs, {.phase = RunPhase::beside});
+  ASSERT_FALSE(beside);
+  EXPECT_EQ(beside.error().kind, ErrorKind::bad_input);
+  EXPECT_EQ(beside.error().message, "no memory for a copy");
+  EXPECT_TRUE(machine->run(kProblem, configs, {}));
+}
+
 TEST(CudaMachine, an_illegal_config_costs_itself_only) {
   const auto machine = open();
   const std::vector<Config> configs{Chunked{.comm_ctas = 0, .chunks = 4}, Config{},

@@ -11,7 +11,8 @@
 // FAKE_BROKEN names a file: while the file exists, no backend can be made; a file with the text
 // "once" is removed then. FAKE_DEVICES is the output of --devices: a number of GPUs, or words,
 // which are an error. The number of CTAs of a config, or of a copy probe, tells the act that
-// happens then: see `Act`.
+// happens then: see `Act`. It takes 30 us longer
+// in phase `cold`, and refuses `beside`.
 
 #include <csignal>
 #include <cstdio>
@@ -139,13 +140,15 @@ class FakeBackend : public Backend {
     RunReply reply{.gemm_alone = times(5), .collective_alone = times(6)};
     at({.config = -1, .step = "prepare"});
     if (request.fault == "early") do_it(Act::crash);
+    if (request.phase == RunPhase::beside) return bad_input("no memory for a copy");
     for (std::size_t i = 0; i < request.configs.size(); ++i) {
       const Act act = static_cast<Act>(comm_ctas(request.configs[i]));
       at({.config = static_cast<int>(i), .step = "check"});
       if (request.fault == fmt::format("{}:killed_rank", i)) do_it(Act::be_killed);
       if (act == Act::refuse) return bad_input("this problem is too large");
       do_it(act);
-      ConfigSamples samples{.times = times(10)};
+      const double base = request.phase == RunPhase::cold ? 40 : 10;
+      ConfigSamples samples{.times = times(base)};
       if (act == Act::be_wrong && options_.rank == 1) {
         samples = {.verdict = Verdict::wrong, .reason = "a relative error of 2"};
       }

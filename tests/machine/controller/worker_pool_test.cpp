@@ -62,7 +62,7 @@ TEST(WorkerPool, a_rank_that_does_not_come_is_named) {
 
 TEST(WorkerPool, a_worker_of_another_version_is_refused) {
   const Variable fault("FAKE_FAULT", "other_version:1");
-  expect_no_start(2, {}, "of overlaptune 0.0.1 (protocol 7), expected");
+  expect_no_start(2, {}, "of overlaptune 0.0.1 (protocol 8), expected");
 }
 
 TEST(WorkerPool, a_worker_that_cannot_begin_is_quoted) {

@@ -57,6 +57,7 @@ RunRequest some_run() {
           .launch = Launch::eager,
           .repetitions = 12,
           .seed = std::numeric_limits<std::uint64_t>::max(),
+          .phase = RunPhase::beside,
           .trace = true,
           .fault = "1:spin"};
 }
@@ -145,6 +146,7 @@ TEST(Wire, values_are_the_same_on_the_other_side) {
   EXPECT_EQ(request.seed, sent.seed);
   EXPECT_EQ(request.launch, sent.launch);
   EXPECT_EQ(request.repetitions, sent.repetitions);
+  EXPECT_EQ(request.phase, sent.phase);
   EXPECT_TRUE(request.trace);
   const auto probe = parse_command(to_line(Command(MeasureRequest{some_collective()})));
   EXPECT_EQ(std::get<MeasureRequest>(*probe).probe, some_collective());

@@ -1,0 +1,86 @@
+#include "reports/phases.hpp"
+
+#include "reports/json.hpp"
+
+namespace overlaptune {
+namespace {
+
+std::optional<double> part(const PhaseResult& result, double PhaseResult::Speedup::*field) {
+  return result.speedup ? std::optional((*result.speedup).*field) : std::nullopt;
+}
+
+std::optional<double> median_of(const PhaseResult& result) {
+  return result.measured ? std::optional(result.measured->median.count()) : std::nullopt;
+}
+
+std::optional<double> sequential_of(const PhaseResult& result) {
+  return result.sequential ? std::optional(result.sequential->count()) : std::nullopt;
+}
+
+}  // namespace
+
+WinnerPhases::WinnerPhases(const Snapshot& snapshot) {
+  for (const StoredPhaseResult& row : snapshot.phase_results) {
+    const PhaseResult& result = row.result;
+    results_.emplace(Key{row.run, result.problem, result.launch, result.config, result.phase},
+                     &result);
+  }
+}
+
+const PhaseResult* WinnerPhases::of(const StoredWinner& winner, RunPhase phase) const {
+  const Candidate& candidate = winner.winner.candidate;
+  const auto found =
+      results_.find({winner.run, candidate.problem, candidate.launch, candidate.config, phase});
+  return found == results_.end() ? nullptr : found->second;
+}
+
+std::optional<double> WinnerPhases::speedup(const StoredWinner& winner, RunPhase phase) const {
+  const PhaseResult* const result = of(winner, phase);
+  return result == nullptr ? std::nullopt : part(*result, &PhaseResult::Speedup::median);
+}
+
+Table phases(const Snapshot& snapshot) {
+  Table table{.name = "phases",
+              .columns = {{"platform"},
+                          {"problem"},
+                          {"launch"},
+                          {"config"},
+                          {"phase"},
+                          {"verdict"},
+                          {"measured_us"},
+                          {"sequential_us"},
+                          {"speedup", 3},
+                          {"speedup_low", 3},
+                          {"speedup_high", 3},
+                          {"reason"}}};
+  for (const StoredPhaseResult& row : snapshot.phase_results) {
+    const PhaseResult& result = row.result;
+    table.rows.push_back({snapshot.platform_name(row.platform), to_string(result.problem),
+                          std::string(to_string(result.launch)), to_string(result.config),
+                          std::string(to_string(result.phase)),
+                          std::string(to_string(result.verdict)), cell(median_of(result)),
+                          cell(sequential_of(result)),
+                          cell(part(result, &PhaseResult::Speedup::median)),
+                          cell(part(result, &PhaseResult::Speedup::low)),
+                          cell(part(result, &PhaseResult::Speedup::high)), result.reason});
+  }
+  return table;
+}
+
+OrderedJson json_of(const WinnerPhases& phases, const StoredWinner& winner) {
+  OrderedJson list = OrderedJson::array();
+  for (const auto& named : NamesOf<RunPhase>::all) {
+    const PhaseResult* const result = phases.of(winner, named.value);
+    if (result == nullptr) continue;
+    list.push_back({{"phase", named.name},
+                    {"verdict", to_string(result->verdict)},
+                    {"measured_us", json_of(median_of(*result))},
+                    {"sequential_us", json_of(sequential_of(*result))},
+                    {"speedup", json_of(part(*result, &PhaseResult::Speedup::median))},
+                    {"speedup_low", json_of(part(*result, &PhaseResult::Speedup::low))},
+                    {"speedup_high", json_of(part(*result, &PhaseResult::Speedup::high))}});
+  }
+  return list;
+}
+
+}  // namespace overlaptune
