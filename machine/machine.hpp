@@ -28,6 +28,9 @@ struct RunOptions {
   /// several percent within tenths of a second.
   bool spread = false;
   RunPhase phase = RunPhase::steady;  ///< with another one, `spread` and `timeline` are off
+  /// The operands lie where a caller has them. One that the ranks exchange in memory which all of
+  /// them reach is moved from or to there in the timed run. (Without it they lie in such memory.)
+  bool own_memory = false;
   /// Predicted time of each config; the time-outs follow from it. Empty: unknown.
   std::vector<Microseconds> expected{};
 };

@@ -39,14 +39,6 @@ std::int64_t bytes_of_all_scales(const Problem& problem) {
   return 2 * aligned(std::max(bytes_of_a_scales(problem), bytes_of_b_scales(problem)));
 }
 
-/// Whether A or C must lie in memory that all ranks share.
-bool goes_through_world(const Work& work) {
-  const auto by_strategy = [&]<class Own>(const Own& config) {
-    return RunnerOf<Own>::goes_through_world(work.problem(), config);
-  };
-  return std::visit(by_strategy, work.config());
-}
-
 PlanNames names_of(World& world, const Work& work) {
   return {world.waits().number_of(to_string(work.problem()) + " by " + to_string(work.config())),
           PlanName(fmt::format("{} {} {}", to_string(work.problem()), to_string(work.strategy()),
@@ -64,6 +56,28 @@ DeviceMemory scratch(bool needed, std::int64_t bytes) {
 }
 
 }  // namespace
+
+bool goes_through_world(const Work& work) {
+  const auto by_strategy = [&]<class Own>(const Own& config) {
+    return RunnerOf<Own>::goes_through_world(work.problem(), config);
+  };
+  return std::visit(by_strategy, work.config());
+}
+
+void enqueue_moving(cudaStream_t stream, Plan& plan, Operands in_world, const Operands& given,
+                    std::size_t bytes) {
+  const bool moves_c = in_world.c != given.c;
+  const bool finishes = moves_c && plan.finishes_c();
+  if (finishes) in_world.finished_c = given.c;
+  if (in_world.a != given.a) {
+    void* const a = const_cast<void*>(in_world.a);
+    OVT_CHECK(cudaMemcpyAsync(a, given.a, bytes, cudaMemcpyDeviceToDevice, stream));
+  }
+  plan.enqueue(stream, in_world);
+  if (moves_c && !finishes) {
+    OVT_CHECK(cudaMemcpyAsync(given.c, in_world.c, bytes, cudaMemcpyDeviceToDevice, stream));
+  }
+}
 
 DeployedSizes deployed_sizes(const Work& work) {
   const Problem& problem = work.problem();
@@ -192,17 +206,7 @@ void DeployedPlan::enqueue(cudaStream_t stream, const Operands& given) {
   operands.workspace = workspace_;
   if (exchanged_ != nullptr && gathers_) operands.a = exchanged_;
   if (exchanged_ != nullptr && !gathers_) operands.c = exchanged_;
-  const bool finishes = operands.c != given.c && plan_->finishes_c();
-  if (finishes) operands.finished_c = given.c;
-  if (operands.a != given.a) {
-    OVT_CHECK(
-        cudaMemcpyAsync(exchanged_, given.a, operand_bytes_, cudaMemcpyDeviceToDevice, stream));
-  }
-  plan_->enqueue(stream, operands);
-  if (operands.c != given.c && !finishes) {
-    OVT_CHECK(
-        cudaMemcpyAsync(given.c, exchanged_, operand_bytes_, cudaMemcpyDeviceToDevice, stream));
-  }
+  enqueue_moving(stream, *plan_, operands, given, operand_bytes_);
 }
 
 }  // namespace overlaptune::run

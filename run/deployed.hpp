@@ -22,6 +22,14 @@ struct DeployedSizes {
 };
 [[nodiscard]] DeployedSizes deployed_sizes(const Work& work);
 
+/// Whether A (exchanged first) or C of a config has to lie in the world's memory.
+[[nodiscard]] bool goes_through_world(const Work& work);
+
+/// Enqueues a plan on the operands of a caller. `in_world`: the same, but for one that goes through
+/// the world's memory, which has `bytes` bytes there. It is copied, unless the plan moves it.
+void enqueue_moving(cudaStream_t stream, Plan& plan, Operands in_world, const Operands& given,
+                    std::size_t bytes);
+
 /// The names of a plan: the number by which kernels name it (`Waits::number_of`), and its range in
 /// profiles.
 struct PlanNames {

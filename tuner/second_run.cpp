@@ -136,6 +136,7 @@ Expected<SecondRun::Results> SecondRun::run(std::span<const Candidate> best,
                                             const Candidate& sequential, RunOptions options) {
   std::vector<Config> configs{sequential.config};
   options.launch = sequential.launch;
+  options.own_memory = true;
   options.expected = {sequential.predicted};
   for (const Candidate& candidate : best) {
     configs.push_back(candidate.config);

@@ -204,6 +204,7 @@ class CudaMachine::RunLoop {
                        .seed = machine_.options_.seed,
                        .spread = options_.spread && is_steady,
                        .phase = options_.phase,
+                       .own_memory = options_.own_memory,
                        .trace = options_.timeline && is_steady,
                        .fault = machine_.take_fault(remaining_.size())};
     std::vector<Microseconds> expected;

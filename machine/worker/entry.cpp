@@ -2,6 +2,8 @@
 
 #include <thread>
 
+#include "run/deployed.hpp"
+
 namespace overlaptune::cuda {
 namespace {
 
@@ -26,8 +28,12 @@ bool ends_within(cudaStream_t stream, Seconds limit) {
 }  // namespace
 
 Entry::Entry(Workbench& bench, const TestProblem& problem, std::unique_ptr<run::Plan> plan,
-             Launch launch)
-    : bench_(bench), problem_(problem), plan_(std::move(plan)), launch_(launch) {
+             Launch launch, bool through_world)
+    : bench_(bench),
+      problem_(problem),
+      plan_(std::move(plan)),
+      launch_(launch),
+      through_world_(through_world) {
   make_ready();
 }
 
@@ -47,7 +53,10 @@ void Entry::operator()(cudaStream_t stream, int turn) {
 }
 
 void Entry::submit(cudaStream_t stream, int set) {
-  plan_->enqueue(stream, problem_.operands()[static_cast<std::size_t>(set)]);
+  const run::Operands& given = problem_.given()[static_cast<std::size_t>(set)];
+  run::Operands operands = given;
+  if (through_world_) operands = problem_.operands()[static_cast<std::size_t>(set)];
+  run::enqueue_moving(stream, *plan_, operands, given, problem_.exchanged_bytes());
 }
 
 bool Entry::ends(Seconds patience) {

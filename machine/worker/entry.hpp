@@ -12,8 +12,9 @@ namespace overlaptune::cuda {
 /// A plan that is launched by a graph for each operand set, or eagerly.
 class Entry {
  public:
+  /// `through_world`: as `run::goes_through_world` of its config.
   Entry(Workbench& bench, const TestProblem& problem, std::unique_ptr<run::Plan> plan,
-        Launch launch);
+        Launch launch, bool through_world);
 
   /// Captures the graphs. Called again for a tracer, which must be open when graphs are made.
   void make_ready();
@@ -33,6 +34,7 @@ class Entry {
   const TestProblem& problem_;
   std::unique_ptr<run::Plan> plan_;
   Launch launch_;
+  bool through_world_;
   std::optional<Replay> replay_{};
 };
 

@@ -86,6 +86,44 @@ Expected<void> TestProblem::allocate() {
   return room ? room : try_sets(1);
 }
 
+std::size_t TestProblem::exchanged_bytes() const {
+  const bool first = traits_of(problem_.op).exchanges_first;
+  return static_cast<std::size_t>(first ? run::bytes_of_a(problem_) : run::bytes_of_c(problem_));
+}
+
+Expected<void> TestProblem::lay_apart(bool apart) {
+  apart_ = apart;
+  if (!apart || !given_.empty()) return {};
+  std::string lacks;
+  std::vector<run::DeviceMemory> memory;
+  try {
+    for (int set = 0; set < sets(); ++set) memory.push_back(run::device_memory(exchanged_bytes()));
+  } catch (const Failure& failure) {
+    if (failure.kind() != ErrorKind::out_of_memory) throw;
+    lacks = failure.what();
+  }
+  // All ranks go on or none: the others would wait for it.
+  if (bench_.world.largest(lacks.empty() ? 0 : 1) > 0) {
+    apart_ = false;
+    return bad_input(lacks.empty() ? "another rank lacks memory for operands as callers have them"
+                                   : "operands as callers have them: " + lacks);
+  }
+  apart_memory_ = std::move(memory);
+  for (std::size_t set = 0; set < operands_.size(); ++set) {
+    run::Operands given = operands_[set];
+    void* const own = apart_memory_[set].get();
+    if (traits_of(problem_.op).exchanges_first) {
+      OVT_CHECK(cudaMemcpyAsync(own, given.a, exchanged_bytes(), cudaMemcpyDeviceToDevice,
+                                bench_.world.stream()));
+      given.a = own;
+    } else {
+      given.c = own;
+    }
+    given_.push_back(given);
+  }
+  return {};
+}
+
 std::uint64_t TestProblem::seed_of(int set, int rank, bool b) const {
   return ((seed_ * 131 + static_cast<std::uint64_t>(set)) * 4099 +
           static_cast<std::uint64_t>(rank)) *
@@ -176,7 +214,9 @@ void TestProblem::poison(int set) {
   const cudaStream_t stream = bench_.world.stream();
   // All bits set is NaN in every type.
   const std::int64_t bytes = run::bytes_of_c(problem_);
-  OVT_CHECK(cudaMemsetAsync(on.c, 0xff, static_cast<std::size_t>(bytes), stream));
+  for (void* const c : {on.c, given()[static_cast<std::size_t>(set)].c}) {
+    OVT_CHECK(cudaMemsetAsync(c, 0xff, static_cast<std::size_t>(bytes), stream));
+  }
   OVT_CHECK(cudaMemsetAsync(on.workspace, 0xff,
                             static_cast<std::size_t>(run::most_workspace_bytes(problem_)), stream));
 }
@@ -184,7 +224,7 @@ void TestProblem::poison(int set) {
 void TestProblem::compare(int set) {
   if (bench_.world.rank() >= problem_.ranks) return;
   OVT_CHECK(
-      kernels::compare(bench_.world.stream(), operands_[static_cast<std::size_t>(set)].c,
+      kernels::compare(bench_.world.stream(), given()[static_cast<std::size_t>(set)].c,
                        run::elements_of_c(problem_), result_of(problem_.elements),
                        static_cast<const double*>(references_[static_cast<std::size_t>(set)].get()),
                        static_cast<const std::int64_t*>(rows_on_device_.get()),

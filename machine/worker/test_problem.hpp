@@ -25,6 +25,15 @@ class TestProblem {
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
   [[nodiscard]] std::span<const run::Operands> operands() const { return operands_; }
+  /// The operands that runs are given: those above, or, after `lay_apart(true)`, as a caller has
+  /// them. Then A (exchanged first) or C lies in memory that no peer reaches.
+  [[nodiscard]] std::span<const run::Operands> given() const {
+    return apart_ ? std::span<const run::Operands>(given_) : operands();
+  }
+  /// Bytes of A (exchanged first) or C.
+  [[nodiscard]] std::size_t exchanged_bytes() const;
+  /// Collective. Error: `bad_input` where a rank lacks the memory for it.
+  [[nodiscard]] Expected<void> lay_apart(bool apart);
   /// Number of operand sets; each has a reference.
   [[nodiscard]] int sets() const { return static_cast<int>(operands_.size()); }
 
@@ -52,6 +61,9 @@ class TestProblem {
   Problem problem_;
   std::uint64_t seed_;
   std::vector<run::Operands> operands_{};
+  bool apart_ = false;
+  std::vector<run::Operands> given_{};
+  std::vector<run::DeviceMemory> apart_memory_{};
   std::vector<std::int64_t> rows_{};  ///< rows of the result that are checked
   bool validated_ = false;
   run::DeviceMemory rows_on_device_{};

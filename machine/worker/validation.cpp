@@ -12,6 +12,7 @@
 #include "machine/worker/probes/probes.hpp"
 #include "machine/worker/surroundings.hpp"
 #include "machine/worker/tracer.hpp"
+#include "run/deployed.hpp"
 #include "run/make_plan.hpp"
 
 namespace overlaptune::cuda {
@@ -53,6 +54,11 @@ Expected<std::unique_ptr<run::Plan>> plan_of(Workbench& bench, const TestProblem
   run::Engine engine = bench.engine();
   engine.exclusive = is_exclusive(launch);
   return run::make_plan(engine, *work, problem.operands(), mutant);
+}
+
+/// Of a config whose plan was made.
+bool through_world(const Problem& problem, const Config& config) {
+  return run::goes_through_world(*Work::make(problem, config));
 }
 
 /// Returns false after a `Failure`: a profiler that fails costs the trace, but not the times.
@@ -154,9 +160,11 @@ bool passes(const CheckedRuns& runs, double allowed, Seconds patience, std::stri
 Expected<RunReply> validate(Workbench& bench, TestProblem& problem, const RunRequest& request,
                             const std::function<void(const RunStep&)>& at) {
   at({.config = -1, .step = "prepare"});
+  if (auto laid = problem.lay_apart(request.own_memory); !laid) return error_of(laid);
   auto baseline = plan_of(bench, problem, Config{}, request.launch);
   if (!baseline) return error_of(baseline);
-  Entry reference(bench, problem, std::move(*baseline), request.launch);
+  Entry reference(bench, problem, std::move(*baseline), request.launch,
+                  through_world(request.problem, Config{}));
   CheckedEntry checked_reference(bench, problem, reference, std::chrono::hours(1), {});
   const CheckedRuns rounding = check_runs(checked_reference);
   const Seconds patience = kPatience + kSlowest * rounding.last;
@@ -188,7 +196,8 @@ Expected<RunReply> validate(Workbench& bench, TestProblem& problem, const RunReq
       samples.reason = plan ? "another rank cannot" : plan.error().message;
       continue;
     }
-    entries[i] = std::make_unique<Entry>(bench, problem, std::move(*plan), request.launch);
+    entries[i] = std::make_unique<Entry>(bench, problem, std::move(*plan), request.launch,
+                                         through_world(request.problem, request.configs[i]));
     at({.config = index, .step = "check"});
     inject(fault, bench.world);
     checked[i] = std::make_unique<CheckedEntry>(bench, problem, *entries[i], patience, fault);

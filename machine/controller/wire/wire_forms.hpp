@@ -143,7 +143,8 @@ inline constexpr Object kRunRequest(
     field("configs", &RunRequest::configs, ConfigLine{}), Field{"launch", &RunRequest::launch},
     Field{"repetitions", &RunRequest::repetitions}, Field{"seed", &RunRequest::seed},
     Field{"spread", &RunRequest::spread}, Field{"phase", &RunRequest::phase},
-    Field{"trace", &RunRequest::trace}, Field{"fault", &RunRequest::fault});
+    Field{"own_memory", &RunRequest::own_memory}, Field{"trace", &RunRequest::trace},
+    Field{"fault", &RunRequest::fault});
 
 inline constexpr Object kActivity(Field{"rank", &Activity::rank},
                                   Field{"stream", &Activity::stream},
