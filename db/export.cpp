@@ -2,6 +2,7 @@
 
 #include <map>
 #include <ostream>
+#include <utility>
 
 #include "db/json_values.hpp"
 
@@ -50,10 +51,13 @@ void write_tuning_runs(std::ostream& out, const Store::Impl& impl, const Names& 
     Rows gemms(out, "      ");
     impl.each_layer_gemm(run.id,
                          [&](const LayerGemm& gemm) { gemms.add(dumped(db::to_json(gemm))); });
-    out << "], \"phase_results\": [";
+    // Runs without phases are written as they were before there were any.
+    bool first = true;
     Rows phases(out, "      ");
-    impl.each_phase_result(
-        run.id, [&](const PhaseResult& result) { phases.add(dumped(db::to_json(result))); });
+    impl.each_phase_result(run.id, [&](const PhaseResult& result) {
+      if (std::exchange(first, false)) out << "], \"phase_results\": [";
+      phases.add(dumped(db::to_json(result)));
+    });
     out << "], \"candidates\": [";
     Rows candidates(out, "      ");
     impl.each_candidate_of(run.id, [&](const StoredCandidate& stored) {
