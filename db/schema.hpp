@@ -14,7 +14,7 @@ inline constexpr int kApplicationId = 0x6f766c74;
 
 /// `PRAGMA user_version` of the files that this program reads and writes. Smaller numbers are of
 /// programs before the first release.
-inline constexpr int kSchemaVersion = 12;
+inline constexpr int kSchemaVersion = 13;
 
 /// Makes the schema in an empty database, in one transaction.
 void create_schema(Connection& connection);
