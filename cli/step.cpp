@@ -181,11 +181,14 @@ void add_step(CLI::App& root, Session& session) {
   add_parsed(*command, "--scope", flags->shape.scope, parse_name<Scope>,
              "What is planned: " + names_of<Scope>() + " (a training step, the default)")
       ->type_name("SCOPE");
-  add_parsed(*command, "--memory-gb-per-s", flags->known.memory_gb_per_s, read_rate,
-             "Rate of the GPU's memory (default: 0.9 of the data sheet's, else as probed)")
+  add_parsed(
+      *command, "--memory-gb-per-s", flags->known.memory_gb_per_s, read_rate,
+      "Rate of the GPU's memory (default: times stored by scripts/compare-step --store, else "
+      "0.9 of the data sheet's, else as probed)")
       ->type_name("RATE");
   add_parsed(*command, "--attention-tflops", flags->known.attention_tflops, read_rate,
-             "Rate of attention's two products (default: 0.7 of a large GEMM's)")
+             "Rate of attention's two products (default: times stored by scripts/compare-step "
+             "--store, else 0.7 of a large GEMM's)")
       ->type_name("RATE");
   add_parsed(
       *command, "--data-parallel-gb-per-s", flags->known.data_parallel_gb_per_s, read_rate,

@@ -38,6 +38,10 @@ std::string line(const PeerProbe& probe) {
   return fmt::format("copy {} bytes from={} to={}", probe.bytes.count, probe.from, probe.to);
 }
 
+std::string line(const LayerProbe& probe) {
+  return fmt::format("layer {} {} ranks={}", to_string(probe.work), probe.amount, probe.ranks);
+}
+
 }  // namespace
 
 const GemmProbe* gemm_of(const Probe& probe) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -122,8 +123,52 @@ struct LaunchProbe {
   friend auto operator<=>(const LaunchProbe&, const LaunchProbe&) = default;
 };
 
+/// The work of an operation of a model's layer that is no GEMM.
+enum class LayerWork { norm, rope, activation, attention, all_reduce, all_gather, reduce_scatter };
+
+template <>
+struct NamesOf<LayerWork> {
+  static constexpr std::string_view what = "work of a layer";
+  static constexpr std::array<Named<LayerWork>, 7> all{
+      {{LayerWork::norm, "norm"},
+       {LayerWork::rope, "rope"},
+       {LayerWork::activation, "activation"},
+       {LayerWork::attention, "attention"},
+       {LayerWork::all_reduce, "all_reduce"},
+       {LayerWork::all_gather, "all_gather"},
+       {LayerWork::reduce_scatter, "reduce_scatter"}}};
+};
+
+/// Whether GPUs do the work together.
+[[nodiscard]] constexpr bool is_collective(LayerWork work) {
+  return work >= LayerWork::all_reduce;
+}
+
+/// An operation of a forward pass as a framework runs it in a captured graph, again and again:
+/// `scripts/compare-step --store` measures it, no `Machine` does. `time` is that of one run, with
+/// the gap before its kernel; the launch of the graph is spread over all runs.
+struct LayerProbe {
+  LayerWork work = LayerWork::norm;
+  /// Bytes read and written (norm, rope, activation), operations (attention) or bytes of the whole
+  /// buffer (collectives), as planning/schedules counts them.
+  std::int64_t amount = 0;
+  int ranks = 1;  ///< of a collective; 1 for other work
+  friend auto operator<=>(const LayerProbe&, const LayerProbe&) = default;
+};
+
+/// The answer of every `Machine` to a `LayerProbe`.
+inline constexpr std::string_view kLayerProbeElsewhere =
+    "operations of a layer are measured by PyTorch: expected `scripts/compare-step --store`";
+
+/// Far more than a layer has.
+inline constexpr std::int64_t kMostLayerAmount = std::int64_t{1} << 60;
+
+inline constexpr std::tuple kLayerProbeFields{Field{"work", &LayerProbe::work},
+                                              Field{"amount", &LayerProbe::amount},
+                                              Field{"ranks", &LayerProbe::ranks}};
+
 using Probe = std::variant<GemmProbe, CollectiveProbe, ConcurrentProbe, SustainedProbe, CopyProbe,
-                           LaunchProbe, PeerProbe>;
+                           LaunchProbe, PeerProbe, LayerProbe>;
 
 /// The GEMM of a probe that has one, else null.
 [[nodiscard]] const GemmProbe* gemm_of(const Probe& probe);
@@ -138,7 +183,8 @@ struct Conditions {
   friend bool operator==(const Conditions&, const Conditions&) = default;
 };
 
-/// The result of a probe: times of the slowest rank, launch (graph replay) included. For a
+/// The result of a probe: times of the slowest rank, launch (graph replay) included but for a
+/// `LayerProbe`. For a
 /// `ConcurrentProbe`, `time` is one GEMM and `collective_time` one collective, each while the other
 /// runs; for other probes `collective_time` is absent.
 struct Measurement {

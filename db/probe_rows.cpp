@@ -15,6 +15,7 @@ struct Parts {
   std::optional<CopyProbe> copy;
   std::optional<LaunchProbe> launch;
   std::optional<PeerProbe> peer;
+  std::optional<LayerProbe> layer;
 };
 
 Parts take_apart(const Probe& probe) {
@@ -32,6 +33,7 @@ Parts take_apart(const Probe& probe) {
     Parts operator()(const CopyProbe& p) const { return {.kind = "copy", .copy = p}; }
     Parts operator()(const LaunchProbe& p) const { return {.kind = "launch", .launch = p}; }
     Parts operator()(const PeerProbe& p) const { return {.kind = "peer", .peer = p}; }
+    Parts operator()(const LayerProbe& p) const { return {.kind = "layer", .layer = p}; }
   };
   return std::visit(Visitor{}, probe);
 }
@@ -45,6 +47,7 @@ constexpr int kGemmColumns = 11;
 constexpr int kCollectiveColumns = 5;
 constexpr int kCopyColumns = 2;
 constexpr int kPeerColumns = 3;
+constexpr int kLayerColumns = 3;
 // Number of columns of a tile in kMeasuredColumns.
 constexpr int kTileColumns = 5;
 
@@ -90,6 +93,11 @@ Probe read_probe(Query& query) {
   } else {
     query.skip(kPeerColumns);
   }
+  if (kind == "layer") {
+    parts.layer = read_fields<LayerProbe>(query, kLayerProbeFields);
+  } else {
+    query.skip(kLayerColumns);
+  }
   if (concurrent) return ConcurrentProbe{*parts.gemm, *parts.collective};
   if (sustained) return SustainedProbe{*parts.gemm, *parts.collective};
   if (parts.gemm) return *parts.gemm;
@@ -97,6 +105,7 @@ Probe read_probe(Query& query) {
   if (parts.copy) return *parts.copy;
   if (parts.launch) return *parts.launch;
   if (parts.peer) return *parts.peer;
+  if (parts.layer) return *parts.layer;
   query.damaged("kind '" + kind + "' of a probe is unknown");
 }
 
@@ -142,6 +151,11 @@ void put(Query& query, const Probe& probe) {
     put_fields(query, kPeerProbeFields, *parts.peer);
   } else {
     put_nulls(query, kPeerColumns);
+  }
+  if (parts.layer) {
+    put_fields(query, kLayerProbeFields, *parts.layer);
+  } else {
+    put_nulls(query, kLayerColumns);
   }
 }
 

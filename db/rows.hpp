@@ -36,7 +36,7 @@ inline constexpr std::string_view kComparisonColumns =
 inline constexpr std::string_view kProbeColumns =
     "kind, m, n, k, dtype, block_m, block_n, block_k, stages, cluster, swizzle, sms, collective, "
     "collective_bytes, ranks, comm_ctas, transport, copy_bytes, copy_ctas, launch_cost, "
-    "peer_bytes, peer_from, peer_to";
+    "peer_bytes, peer_from, peer_to, layer_work, layer_amount, layer_ranks";
 inline constexpr std::string_view kMeasuredColumns =
     "time_median_us, time_p10_us, time_p90_us, time_count, collective_median_us, "
     "collective_p10_us, collective_p90_us, collective_count, library_block_m, library_block_n, "

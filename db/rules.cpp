@@ -121,6 +121,11 @@ struct ProbeComplaint {
     return first(within("bytes", p.bytes.count, 0, kMostBytes),
                  within("from", p.from, 0, kMostPeers - 1), within("to", p.to, 0, kMostPeers - 1));
   }
+  Complaint operator()(const LayerProbe& p) const {
+    return first(within("amount", p.amount, 1, kMostLayerAmount),
+                 is_collective(p.work) ? within("ranks", p.ranks, 2, kMostRanks)
+                                       : within("ranks", p.ranks, 1, 1));
+  }
 
   static constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
 };
@@ -169,6 +174,10 @@ Complaint complaint(const Platform& platform) {
 Complaint complaint(const Measurement& measurement) {
   if (auto wrong = std::visit(ProbeComplaint{}, measurement.probe)) return wrong;
   if (auto wrong = summary_complaint("time", measurement.time)) return wrong;
+  // Plans divide by it.
+  if (std::holds_alternative<LayerProbe>(measurement.probe)) {
+    if (auto wrong = positive_complaint("time p10 (us)", measurement.time.p10)) return wrong;
+  }
   if (measurement.collective_time) {
     if (auto wrong = summary_complaint("collective_time", *measurement.collective_time))
       return wrong;

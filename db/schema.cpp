@@ -58,7 +58,7 @@ CREATE TABLE measurements (
   id INTEGER PRIMARY KEY,
   run_id INTEGER NOT NULL REFERENCES probe_runs (id),
   probe TEXT NOT NULL,       -- one line that names every field below that applies
-  kind TEXT NOT NULL,        -- gemm, collective, concurrent, copy, launch
+  kind TEXT NOT NULL,        -- gemm, collective, concurrent, sustained, copy, launch, peer, layer
   m INTEGER,
   n INTEGER,
   k INTEGER,
@@ -96,6 +96,9 @@ CREATE TABLE measurements (
   peer_bytes INTEGER,
   peer_from INTEGER,
   peer_to INTEGER,
+  layer_work TEXT,
+  layer_amount INTEGER,      -- bytes, or operations of attention
+  layer_ranks INTEGER,       -- 1: no collective
   UNIQUE (run_id, probe)
 ) STRICT;
 

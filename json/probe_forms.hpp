@@ -24,7 +24,8 @@ template <class GemmForm>
                               field("collective", &SustainedProbe::collective, kCollective))),
       alternative<CopyProbe>("copy", Object(kCopyProbeFields)),
       alternative<LaunchProbe>("launch", Object(Field{"cost", &LaunchProbe::cost})),
-      alternative<PeerProbe>("peer", Object(kPeerProbeFields)));
+      alternative<PeerProbe>("peer", Object(kPeerProbeFields)),
+      alternative<LayerProbe>("layer", Object(kLayerProbeFields)));
 }
 
 /// "gemm, collective, …": the names of alternatives, for messages.

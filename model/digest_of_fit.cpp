@@ -48,6 +48,8 @@ std::uint64_t digest_of_fit(const Platform& platform, std::span<const Measuremen
   digest.add(digest_of_fitting_sources());
   digest.add(fingerprint(platform));
   for (const Measurement& each : measurements) {
+    // No model is fitted to operations of a layer.
+    if (std::holds_alternative<LayerProbe>(each.probe)) continue;
     digest.add(to_string(each.probe));
     digest.add(each.time);
     digest.add(each.collective_time);

@@ -53,9 +53,9 @@ class Curves {
   }
 
   [[nodiscard]] std::vector<Table> tables() && {
-    return {std::move(collectives_), std::move(gemms_),  std::move(contention_),
-            std::move(sustained_),   std::move(copies_), std::move(launch_costs_),
-            std::move(peer_copies_)};
+    return {std::move(collectives_), std::move(gemms_),           std::move(contention_),
+            std::move(sustained_),   std::move(copies_),          std::move(launch_costs_),
+            std::move(peer_copies_), std::move(layer_operations_)};
   }
 
  private:
@@ -140,6 +140,18 @@ class Curves {
     peer_copies_.rows.push_back(std::move(row));
   }
 
+  void add(const LayerProbe& probe, const std::string& platform, const Measurement& measurement,
+           const Alone& /*alone*/) {
+    Row row{platform, name(to_string(probe.work)), count(probe.ranks), probe.amount};
+    append_times(row, measurement.time);
+    // Attention has operations, all other work has bytes.
+    const double per_us = static_cast<double>(probe.amount) / measurement.time.median.count();
+    const bool in_bytes = probe.work != LayerWork::attention;
+    row.push_back(in_bytes ? Cell(1e-3 * per_us) : Cell());
+    row.push_back(in_bytes ? Cell() : Cell(1e-6 * per_us));
+    layer_operations_.rows.push_back(std::move(row));
+  }
+
   Table collectives_{.name = "collectives",
                      .columns = {{"platform"},
                                  {"collective"},
@@ -214,6 +226,17 @@ class Curves {
                                  {"p90_us"},
                                  {"repetitions"},
                                  {"bandwidth_gb_per_s"}}};
+  Table layer_operations_{.name = "layer_operations",
+                          .columns = {{"platform"},
+                                      {"work"},
+                                      {"ranks"},
+                                      {"amount"},
+                                      {"time_us"},
+                                      {"p10_us"},
+                                      {"p90_us"},
+                                      {"repetitions"},
+                                      {"gb_per_s"},
+                                      {"tflop_per_s"}}};
 };
 
 }  // namespace

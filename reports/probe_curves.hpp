@@ -8,10 +8,11 @@
 
 namespace overlaptune {
 
-/// Seven tables with one row a measurement, for all platforms: `collectives` (bandwidth: bytes of
+/// Eight tables with one row a measurement, for all platforms: `collectives` (bandwidth: bytes of
 /// the whole buffer over time; algbw and busbw as nccl-tests defines them), `sustained`, `gemms`,
 /// `contention` (factors by which each side is slower than alone; none where it was not probed
-/// alone), `copies`, `launch_costs`, `peer_copies`.
+/// alone), `copies`, `launch_costs`, `peer_copies`, `layer_operations` (gb_per_s of bytes,
+/// tflop_per_s of attention).
 [[nodiscard]] std::vector<Table> probe_curves(const Snapshot& snapshot);
 
 }  // namespace overlaptune

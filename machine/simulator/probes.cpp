@@ -225,6 +225,11 @@ Expected<Measurement> SimMachine::measure_probe(const PeerProbe& probe, const No
   return measure_probe(CopyProbe{.bytes = probe.bytes}, noise);
 }
 
+Expected<Measurement> SimMachine::measure_probe(const LayerProbe& /*probe*/,
+                                                const Noise& /*noise*/) {
+  return bad_input(std::string(kLayerProbeElsewhere));
+}
+
 Expected<Measurement> SimMachine::measure_probe(const LaunchProbe& probe,
                                                 const Noise& noise) const {
   const LaunchCosts graph = launch_costs(profile_, options_.effects, Launch::graph);

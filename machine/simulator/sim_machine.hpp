@@ -45,6 +45,8 @@ class SimMachine : public Machine {
                                                     const Noise& noise) const;
   [[nodiscard]] Expected<Measurement> measure_probe(const PeerProbe& probe,
                                                     const Noise& noise) const;
+  [[nodiscard]] static Expected<Measurement> measure_probe(const LayerProbe& probe,
+                                                           const Noise& noise);
   [[nodiscard]] Setting setting(const Problem& problem, const RunOptions& options) const;
   [[nodiscard]] Expected<Schedule> schedule_of(const Profile& profile, const Problem& problem,
                                                const Config& config) const;

@@ -84,6 +84,9 @@ Expected<Samples> GpuBackend::measure(const Probe& probe) {
     Expected<Samples> operator()(const CopyProbe& p) { return measure_copy(on, p); }
     Expected<Samples> operator()(const LaunchProbe& p) { return measure_launch(on, p); }
     Expected<Samples> operator()(const PeerProbe& p) { return measure_peer(on, p); }
+    Expected<Samples> operator()(const LayerProbe& /*probe*/) {
+      return bad_input(std::string(kLayerProbeElsewhere));
+    }
   } visitor{on};
   auto samples = std::visit(visitor, probe);
   return samples;

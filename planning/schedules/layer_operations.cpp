@@ -2,10 +2,12 @@
 // al. 2019; sequence parallelism: Korthikanti et al. 2022).
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "planning/schedules/layer_times.hpp"
 #include "planning/schedules/step_graph.hpp"
 
 namespace overlaptune {
@@ -75,18 +77,22 @@ class Builder {
   Builder(Phase phase, const StepShape& shape, const StepCosts& costs)
       : phase_(phase), shape_(shape), costs_(costs) {}
 
-  int pointwise(const std::string& kind, double elements, std::vector<int> after) {
-    const double us = elements * kElementBytes / costs_.bytes_per_us + costs_.launch_us;
-    return add(kind, {us, costs_.memory_source}, std::move(after));
+  int pointwise(const std::string& kind, LayerWork work, double elements, std::vector<int> after) {
+    const double bytes = elements * kElementBytes;
+    return add_measurable(
+        kind, work, bytes,
+        {bytes / costs_.bytes_per_us + costs_.launch_us, costs_.memory_source, costs_.memory_doubt},
+        std::move(after));
   }
   int attention(const std::string& kind, double flops, double elements, std::vector<int> after) {
     const double compute = flops / costs_.attention_flops_per_us;
     const double memory = elements * kElementBytes / costs_.bytes_per_us;
     const bool bound = compute >= memory;
-    return add(kind,
-               {std::max(compute, memory) + costs_.launch_us,
-                bound ? costs_.attention_source : costs_.memory_source},
-               std::move(after));
+    return add_measurable(kind, LayerWork::attention, flops,
+                          {std::max(compute, memory) + costs_.launch_us,
+                           bound ? costs_.attention_source : costs_.memory_source,
+                           bound ? costs_.attention_doubt : costs_.memory_doubt},
+                          std::move(after));
   }
   int gemm(const std::string& kind, std::int64_t m, std::int64_t n, std::int64_t k,
            std::vector<int> after) {
@@ -104,8 +110,11 @@ class Builder {
                  std::vector<int> after) {
     const double bytes = kElementBytes * static_cast<double>(rows) * static_cast<double>(columns);
     const auto cost = value_or_throw(costs_.tensor_parallel(op, bytes, shape_.tp));
-    const int task = add(kind, {cost.us, cost.source}, std::move(after));
+    const int task = add(kind, {cost.us, cost.source, cost.doubt}, std::move(after));
     Task& mine = pass_.tasks.back().task;
+    if (const auto work = parse_name<LayerWork>(to_string(op))) {
+      mine.probe = probe_of(*work, bytes, shape_.tp);
+    }
     mine.resource = Resource::links;
     mine.traffic = to_string(op);
     mine.slows = cost.slows;
@@ -120,7 +129,8 @@ class Builder {
                              .links = links,
                              .kind = kind_of(compute) + " + " + to_string_of(op),
                              .us = cost->us,
-                             .source = cost->source});
+                             .source = cost->source,
+                             .doubt = cost->doubt});
   }
   LayerPass done(std::vector<int> first, int last, std::vector<int> weights) {
     pass_.first = std::move(first);
@@ -134,12 +144,33 @@ class Builder {
   [[nodiscard]] const std::string& kind_of(int task) const {
     return pass_.tasks[static_cast<std::size_t>(task)].task.kind;
   }
+  /// None where no row can hold the amount.
+  static std::optional<LayerProbe> probe_of(LayerWork work, double amount, int ranks) {
+    if (!(amount >= 1 && amount <= static_cast<double>(kMostLayerAmount))) return std::nullopt;
+    return LayerProbe{work, std::llround(amount), ranks};
+  }
+  /// An operation of one GPU that `LayerProbe` has. The kernel of a backward one was not measured:
+  /// it is taken to run as fast as a forward one of its amount.
+  int add_measurable(const std::string& kind, LayerWork work, double amount, Cost assumed,
+                     std::vector<int> after) {
+    const auto probe = probe_of(work, amount, 1);
+    std::optional<Cost> stored;
+    if (probe && costs_.stored) stored = costs_.stored(*probe);
+    if (stored && phase_ != Phase::forward) {
+      stored->source = kAsForward;
+      stored->doubt = assumed.doubt;
+    }
+    const int task = add(kind, stored ? *std::move(stored) : std::move(assumed), std::move(after));
+    if (phase_ == Phase::forward) pass_.tasks.back().task.probe = probe;
+    return task;
+  }
   int add(const std::string& kind, Cost cost, std::vector<int> after) {
     LayerTask entry;
     entry.task.kind = fmt::format("{} {}", to_string(phase_), kind);
     entry.task.phase = phase_;
     entry.task.us = cost.us;
     entry.task.source = std::move(cost.source);
+    entry.task.doubt = cost.doubt;
     entry.task.after = std::move(after);
     pass_.tasks.push_back(std::move(entry));
     return static_cast<int>(pass_.tasks.size()) - 1;
@@ -166,16 +197,19 @@ class Layer {
     Builder add(Phase::forward, shape_, costs_);
     const auto& [rows, local, hidden, queries, values, qkv_width, width, gate_up_width] = sizes_;
     // Residual and norm are one kernel: it reads and writes two tensors.
-    const int norm1 = add.pointwise("attention norm", 4 * product(local, hidden), {});
+    const int norm1 =
+        add.pointwise("attention norm", LayerWork::norm, 4 * product(local, hidden), {});
     const int qkv = column_parallel(add, "qkv", norm1, qkv_width);
-    const int rope = add.pointwise("rope", 2 * product(rows, qkv_width - values_of_keys()), {qkv});
+    const int rope = add.pointwise("rope", LayerWork::rope,
+                                   2 * product(rows, qkv_width - values_of_keys()), {qkv});
     const int attention =
         add.attention("attention", attention_flops(), product(rows, qkv_width + values), {rope});
     const auto [o, o_sum] = row_parallel(add, "o", attention, values);
-    const int norm2 = add.pointwise("mlp norm", 4 * product(local, hidden), {o_sum});
+    const int norm2 =
+        add.pointwise("mlp norm", LayerWork::norm, 4 * product(local, hidden), {o_sum});
     const int gate_up = column_parallel(add, "gate_up", norm2, gate_up_width);
-    const int activation =
-        add.pointwise("activation", product(rows, gate_up_width + width), {gate_up});
+    const int activation = add.pointwise("activation", LayerWork::activation,
+                                         product(rows, gate_up_width + width), {gate_up});
     const auto [down, down_sum] = row_parallel(add, "down", activation, width);
     return add.done({norm1}, down_sum, {qkv, o, gate_up, down});
   }
@@ -186,18 +220,20 @@ class Layer {
     std::vector<int> first;
     const auto [down, down_gradient] = of_row_parallel(add, "down", {}, width, first);
     if (first.empty()) first = {down, down_gradient};
-    const int activation =
-        add.pointwise("activation", product(rows, 2 * gate_up_width + width), {down});
+    const int activation = add.pointwise("activation", LayerWork::activation,
+                                         product(rows, 2 * gate_up_width + width), {down});
     const int gate_up = of_column_parallel(add, "gate_up", activation, gate_up_width, first);
-    const int norm2 = add.pointwise("mlp norm", 4 * product(local, hidden), {gate_up});
+    const int norm2 =
+        add.pointwise("mlp norm", LayerWork::norm, 4 * product(local, hidden), {gate_up});
     std::vector<int> none;
     const auto [o, o_gradient] = of_row_parallel(add, "o", {norm2}, values, none);
     const int attention = add.attention("attention", kBackwardOfAttention * attention_flops(),
                                         2 * product(rows, qkv_width + values), {o});
-    const int rope =
-        add.pointwise("rope", 2 * product(rows, qkv_width - values_of_keys()), {attention});
+    const int rope = add.pointwise("rope", LayerWork::rope,
+                                   2 * product(rows, qkv_width - values_of_keys()), {attention});
     const int qkv = of_column_parallel(add, "qkv", rope, qkv_width, first);
-    const int norm1 = add.pointwise("attention norm", 4 * product(local, hidden), {qkv});
+    const int norm1 =
+        add.pointwise("attention norm", LayerWork::norm, 4 * product(local, hidden), {qkv});
     return add.done(std::move(first), norm1, {});
   }
 

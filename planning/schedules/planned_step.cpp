@@ -30,6 +30,14 @@ PlannedStep plan_model_step(const ModelConfig& config, const StepShape& shape,
     made.notes.push_back(fmt::format("{} of {} equal layers are planned; the others repeat them",
                                      made.plan.planned_layers, made.plan.layers));
   }
+  made.notes.emplace_back(
+      "low and high: if every operation was as far off as those of measured layers have been "
+      "(docs/step.md)");
+  if (!costs.are_known() && !is_simulated(platform)) {
+    made.notes.emplace_back(
+        "norms, rope, activations and attention are assumed: `scripts/compare-step --store` "
+        "measures them");
+  }
   made.notes.emplace_back("embedding and lm_head are left out: once a model, not once a layer");
   return made;
 }

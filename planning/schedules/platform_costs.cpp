@@ -8,6 +8,7 @@
 #include "core/memory_rate.hpp"
 #include "model/parts.hpp"
 #include "model/search.hpp"
+#include "planning/schedules/doubts.hpp"
 
 namespace overlaptune {
 namespace {
@@ -33,6 +34,7 @@ PlatformCosts::PlatformCosts(const Platform& platform, std::vector<Measurement> 
                              const ModelConfig& config, const KnownRates& known)
     : platform_(platform),
       measurements_(std::move(measurements)),
+      layer_times_(measurements_),
       model_(model),
       ask_(std::move(ask)),
       elements_(config.elements),
@@ -72,23 +74,59 @@ PlatformCosts::PlatformCosts(const Platform& platform, std::vector<Measurement> 
           known.attention_tflops
               ? "as given"
               : fmt::format("{} of the rate of a GEMM of {}", kAttentionOfGemm, kLargeGemm))};
+  std::string works;
+  for (const auto& [work, name] : NamesOf<LayerWork>::all) {
+    if (!is_used(work)) continue;
+    works += fmt::format("{}{}", works.empty() ? "" : ", ", name);
+  }
+  if (!works.empty()) {
+    sources_.push_back(
+        fmt::format("{}: stored times of captured graphs come before these rates", works));
+  }
   if (known.data_parallel_gb_per_s) {
     sources_.push_back(fmt::format("gradients and parameters: bytes at {:.1f} GB/s, as given",
                                    *known.data_parallel_gb_per_s));
   }
 }
 
+bool PlatformCosts::is_used(LayerWork work) const {
+  const bool given = work == LayerWork::attention ? known_.attention_tflops.has_value()
+                                                  : known_.memory_gb_per_s.has_value();
+  return layer_times_.has(work) && (is_collective(work) || !given);
+}
+
+bool PlatformCosts::are_known() const {
+  const auto is_known = [&](LayerWork work) {
+    return layer_times_.has(work) ||
+           (work == LayerWork::attention ? known_.attention_tflops.has_value()
+                                         : known_.memory_gb_per_s.has_value());
+  };
+  return is_known(LayerWork::norm) && is_known(LayerWork::rope) &&
+         is_known(LayerWork::activation) && is_known(LayerWork::attention);
+}
+
+std::optional<Cost> PlatformCosts::stored(const LayerProbe& probe) const {
+  if (!is_used(probe.work)) return std::nullopt;
+  auto cost = layer_times_.time(
+      probe, probe.work == LayerWork::attention ? kDoubtOfAttention : kDoubtOfMemory);
+  if (cost) cost->us = std::max(cost->us, parts_of(model_).launch.kernel_gap);
+  return cost;
+}
+
 StepCosts PlatformCosts::costs() const {
   return {.gemm = [this](auto m, auto n, auto k) { return gemm(m, n, k); },
           .tensor_parallel = [this](auto op, auto bytes,
-                                    auto ranks) { return collective(op, bytes, ranks); },
+                                    auto ranks) { return in_layer(op, bytes, ranks); },
           .data_parallel = [this](auto op, auto bytes,
                                   auto ranks) { return across_replicas(op, bytes, ranks); },
           .fused = [this](const Problem& problem) { return fused(problem); },
+          .stored = [this](const LayerProbe& probe) { return stored(probe); },
           .bytes_per_us = bytes_per_us_,
           .memory_source = memory_source_,
+          .memory_doubt = known_.memory_gb_per_s ? Doubt{} : kDoubtOfMemory,
           .attention_flops_per_us = attention_flops_per_us_,
           .attention_source = known_.attention_tflops ? "tensor rate given" : "tensor rate probed",
+          .attention_doubt = known_.attention_tflops ? Doubt{} : kDoubtOfAttention,
           .launch_us = parts_of(model_).launch.kernel_gap};
 }
 
@@ -96,14 +134,15 @@ StepCosts PlatformCosts::costs() const {
 Expected<Cost> PlatformCosts::predicted(const Probe& probe) const {
   const LaunchModel& launch = parts_of(model_).launch;
   const double other = launch.kernel_gap - launch.replay;
+  const Doubt doubt = std::holds_alternative<GemmProbe>(probe) ? kDoubtOfGemm : kDoubtOfCollective;
   const auto known = std::find_if(measurements_.rbegin(), measurements_.rend(),
                                   [&](const Measurement& each) { return each.probe == probe; });
   if (known != measurements_.rend()) {
-    return Cost{std::max(known->time.median.count() + other, launch.kernel_gap), "measured"};
+    return Cost{std::max(known->time.median.count() + other, launch.kernel_gap), "measured", doubt};
   }
   const auto time = model_.analytic().predict(probe);
   if (!time) return error_of(time);
-  return Cost{std::max(time->count() + other, launch.kernel_gap), "predicted"};
+  return Cost{std::max(time->count() + other, launch.kernel_gap), "predicted", doubt};
 }
 
 Expected<Cost> PlatformCosts::gemm(std::int64_t m, std::int64_t n, std::int64_t k) const {
@@ -119,7 +158,7 @@ Expected<LinkCost> PlatformCosts::collective(Collective op, double bytes, int ra
         "database",
         full_name(platform_), to_string(op), ranks, ranks));
   }
-  LinkCost cost{.us = alone->us, .source = alone->source};
+  LinkCost cost{.us = alone->us, .source = alone->source, .doubt = alone->doubt};
   const auto gemms = parts_of(model_).gemms_of(elements_);
   if (!gemms) return error_of(gemms);
   // Beside a GEMM the collective has a few SMs of its own: as many as lose least on both sides.
@@ -134,6 +173,20 @@ Expected<LinkCost> PlatformCosts::collective(Collective op, double bytes, int ra
     cost.slows = std::max(slows, 1.0);
     cost.slowed = std::max(us / cost.us, 1.0);
   }
+  return cost;
+}
+
+/// A collective of a layer. Stored times of captured graphs count between the sizes that were
+/// measured there: beyond them the probed curve says more.
+Expected<LinkCost> PlatformCosts::in_layer(Collective op, double bytes, int ranks) const {
+  auto cost = collective(op, bytes, ranks);
+  const auto work = parse_name<LayerWork>(to_string(op));
+  if (!cost || !work) return cost;
+  const auto stored = layer_times_.time({*work, std::llround(bytes), ranks}, {});
+  if (!stored || stored->source == kLayerExtrapolated) return cost;
+  cost->us = stored->us;
+  cost->source = stored->source;
+  cost->doubt = stored->doubt;
   return cost;
 }
 
@@ -191,8 +244,14 @@ std::optional<Cost> PlatformCosts::fused(Problem problem) const {
     return std::max(us.count() - launch.replay + launch.kernel_gap, launch.kernel_gap);
   };
   const double us = among_others(*time) * *apart / among_others(*answer.baseline);
-  // No overlap hides more than the collective. Medians of noisy rounds may say so.
-  return Cost{std::max(us, alone->us), answer.source == Source::exact ? "measured" : "predicted"};
+  // No overlap hides more than the collective. Medians of noisy rounds may say so. The operation is
+  // as far off as its parts.
+  const double part = alone->us / *apart;
+  const auto mixed = [part](double gemm, double links) { return part * gemm + (1 - part) * links; };
+  return Cost{std::max(us, alone->us),
+              answer.source == Source::exact ? "measured" : "predicted",
+              {.low = mixed(kDoubtOfGemm.low, kDoubtOfCollective.low),
+               .high = mixed(kDoubtOfGemm.high, kDoubtOfCollective.high)}};
 }
 
 }  // namespace overlaptune

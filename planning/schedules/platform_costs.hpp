@@ -11,6 +11,7 @@
 #include "core/measurement.hpp"
 #include "core/platform.hpp"
 #include "model/learned_model.hpp"
+#include "planning/schedules/layer_times.hpp"
 #include "planning/schedules/step_graph.hpp"
 
 namespace overlaptune {
@@ -31,17 +32,23 @@ class PlatformCosts {
                 const ModelConfig& config, const KnownRates& known);
   [[nodiscard]] StepCosts costs() const;
   [[nodiscard]] const std::vector<std::string>& sources() const { return sources_; }
+  /// Whether the operations that are no GEMM and no collective have stored times or given rates.
+  [[nodiscard]] bool are_known() const;
 
  private:
   [[nodiscard]] Expected<Cost> predicted(const Probe& probe) const;
   [[nodiscard]] Expected<Cost> gemm(std::int64_t m, std::int64_t n, std::int64_t k) const;
   [[nodiscard]] Expected<LinkCost> collective(Collective op, double bytes, int ranks) const;
+  [[nodiscard]] Expected<LinkCost> in_layer(Collective op, double bytes, int ranks) const;
   [[nodiscard]] Expected<LinkCost> across_replicas(Collective op, double bytes, int ranks) const;
   [[nodiscard]] Expected<double> sequential(const Problem& problem) const;
   [[nodiscard]] std::optional<Cost> fused(Problem problem) const;
+  [[nodiscard]] bool is_used(LayerWork work) const;
+  [[nodiscard]] std::optional<Cost> stored(const LayerProbe& probe) const;
 
   const Platform& platform_;
   std::vector<Measurement> measurements_;
+  LayerTimes layer_times_;
   const LearnedModel& model_;
   std::function<Answer(const Problem&)> ask_;
   Elements elements_ = Elements::bf16;

@@ -59,7 +59,8 @@ class Assembly {
                             .us = cost.us,
                             .slows = cost.slows,
                             .slowed = cost.slowed,
-                            .source = cost.source});
+                            .source = cost.source,
+                            .doubt = cost.doubt});
     return static_cast<int>(graph_.tasks.size()) - 1;
   }
   /// The optimiser of each bucket. Where gradients are clipped by their norm, none begins before
@@ -74,7 +75,8 @@ class Assembly {
                               .kind = "gradient_norm",
                               .phase = Phase::update,
                               .us = bytes / costs_.bytes_per_us + costs_.launch_us,
-                              .source = costs_.memory_source});
+                              .source = costs_.memory_source,
+                              .doubt = costs_.memory_doubt});
       for (const Bucket& bucket : buckets) {
         for (const int gradient : bucket.gradients) wait(norm, gradient);
       }
@@ -94,7 +96,8 @@ class Assembly {
                             .kind = "optimiser",
                             .phase = Phase::update,
                             .us = bytes / costs_.bytes_per_us + costs_.launch_us,
-                            .source = costs_.memory_source});
+                            .source = costs_.memory_source,
+                            .doubt = costs_.memory_doubt});
     return static_cast<int>(graph_.tasks.size()) - 1;
   }
 

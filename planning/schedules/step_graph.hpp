@@ -17,6 +17,7 @@ namespace overlaptune {
 struct Cost {
   double us = 0;
   std::string source{};
+  Doubt doubt{};
 };
 
 /// A collective, and the factors by which it and a compute task slow each other.
@@ -25,6 +26,7 @@ struct LinkCost {
   double slows = 1;
   double slowed = 1;
   std::string source{};
+  Doubt doubt{};
 };
 
 /// Costs of the operations of a step on one platform. The errors name what is not known.
@@ -36,10 +38,15 @@ struct StepCosts {
   /// A GEMM and its collective as one operation; none where nothing better than one after the
   /// other is known.
   std::function<std::optional<Cost>(const Problem&)> fused{};
+  /// The stored time of a forward operation that is no GEMM and no collective; none where nothing
+  /// is stored for its work, or a rate was given instead.
+  std::function<std::optional<Cost>(const LayerProbe&)> stored{};
   double bytes_per_us = 0;  ///< of the GPU's memory
   std::string memory_source{};
+  Doubt memory_doubt{};
   double attention_flops_per_us = 0;
   std::string attention_source{};
+  Doubt attention_doubt{};
   double launch_us = 0;  ///< of one more kernel in a graph, for pointwise operations
 };
 

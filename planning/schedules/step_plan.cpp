@@ -39,10 +39,20 @@ double saved(const TaskGraph& graph, const Fusion& fusion) {
   return task_at(graph, fusion.compute).us + task_at(graph, fusion.links).us - fusion.us;
 }
 
-/// All tasks one after the other, with the fusions that save most. A task is in one of them.
-double by_operation(const TaskGraph& graph) {
-  double sum = 0;
-  for (const Task& task : graph.tasks) sum += task.us;
+void add(TimeRange& sum, double us, const Doubt& doubt, double times = 1) {
+  sum.low_us += times * least_us(us, doubt);
+  sum.high_us += times * most_us(us, doubt);
+}
+
+/// Fills the times of all tasks one after the other, alone and with the fusions that save most. A
+/// task is in one of them.
+void add_sums(StepPlan& plan, const TaskGraph& graph) {
+  for (const Task& task : graph.tasks) {
+    plan.sequential_us += task.us;
+    add(plan.sequential, task.us, task.doubt);
+  }
+  plan.operations_us = plan.sequential_us;
+  plan.operations = plan.sequential;
   std::vector<const Fusion*> fusions;
   for (const Fusion& fusion : graph.fusions) {
     if (saved(graph, fusion) > 0) fusions.push_back(&fusion);
@@ -56,9 +66,13 @@ double by_operation(const TaskGraph& graph) {
     char& links = taken[static_cast<std::size_t>(fusion->links)];
     if (compute != 0 || links != 0) continue;
     compute = links = 1;
-    sum -= saved(graph, *fusion);
+    plan.operations_us -= saved(graph, *fusion);
+    add(plan.operations, fusion->us, fusion->doubt);
+    for (const int each : {fusion->compute, fusion->links}) {
+      const Task& task = task_at(graph, each);
+      add(plan.operations, task.us, task.doubt, -1);
+    }
   }
-  return sum;
 }
 
 double ideal(const TaskGraph& graph) {
@@ -130,11 +144,10 @@ std::vector<PhaseTimes> phases(const TaskGraph& graph, const Schedule& schedule)
 /// Fills all but the decisions.
 StepPlan measured(TaskGraph graph, Schedule schedule) {
   StepPlan plan;
+  add_sums(plan, graph);
   for (const Task& task : graph.tasks) {
-    plan.sequential_us += task.us;
     if (task.resource == Resource::links) plan.sequential_exposed_us[task.traffic] += task.us;
   }
-  plan.operations_us = by_operation(graph);
   plan.list_us = apply(graph, {}).schedule.us;
   plan.scheduled_us = schedule.us;
   plan.ideal_us = ideal(graph);
@@ -207,6 +220,10 @@ void repeat_layers(StepPlan& plan, const StepPlan& shorter, int layers) {
   const auto extend = [&](double& value, double before) { value += times * (value - before); };
   extend(plan.sequential_us, shorter.sequential_us);
   extend(plan.operations_us, shorter.operations_us);
+  extend(plan.sequential.low_us, shorter.sequential.low_us);
+  extend(plan.sequential.high_us, shorter.sequential.high_us);
+  extend(plan.operations.low_us, shorter.operations.low_us);
+  extend(plan.operations.high_us, shorter.operations.high_us);
   extend(plan.list_us, shorter.list_us);
   extend(plan.scheduled_us, shorter.scheduled_us);
   extend(plan.ideal_us, shorter.ideal_us);

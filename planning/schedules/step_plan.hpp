@@ -22,10 +22,18 @@ struct PhaseTimes {
   double scheduled_us = 0;  ///< from the end of the phase before
 };
 
+/// A sum of times, if every one was as short, or as long, as its doubt says.
+struct TimeRange {
+  double low_us = 0;
+  double high_us = 0;
+};
+
 struct StepPlan {
   double sequential_us = 0;  ///< every task alone, one after the other
   double operations_us = 0;  ///< the same with the best fusions, and no other overlap
-  double list_us = 0;        ///< list scheduling by critical path, without fusions
+  TimeRange sequential{};
+  TimeRange operations{};
+  double list_us = 0;  ///< list scheduling by critical path, without fusions
   double scheduled_us = 0;
   double ideal_us = 0;  ///< the greater one of all compute and all traffic, each at its fastest
   std::map<std::string, double> exposed_us{};             ///< by traffic, as scheduled

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <initializer_list>
 #include <map>
 #include <utility>
 
@@ -21,8 +22,9 @@ constexpr double kMostUs = 1e12;
 constexpr std::size_t kLongestName = 80;
 constexpr double kMostFactor = 100;
 constexpr const char* kRootFields = "tasks, fusions";
-constexpr const char* kTaskFields = "name, resource, us, after, slows, slowed, kind, cost_source";
-constexpr const char* kFusionFields = "compute, links, us, cost_source";
+constexpr const char* kTaskFields =
+    "name, resource, us, after, slows, slowed, kind, cost_source, low_us, high_us, work, amount";
+constexpr const char* kFusionFields = "compute, links, us, cost_source, low_us, high_us";
 
 bool is_in(double value, double least, double most) {
   return std::isfinite(value) && value >= least && value <= most;
@@ -109,7 +111,13 @@ class GraphReader {
     return value;
   }
 
+  /// Fields that this program printed beside a time, and that say nothing of the schedule.
+  static void pass_over(const JsonReader& at, std::initializer_list<const char*> fields) {
+    for (const char* field : fields) (void)at.has(field);
+  }
+
   void add_task(const JsonReader& at) {
+    pass_over(at, {"low_us", "high_us", "work", "amount"});
     const JsonReader name = at["name"];
     Task task{.name = name.text(), .source = "given"};
     task.traffic = task.name;
@@ -127,6 +135,7 @@ class GraphReader {
     graph_.tasks.push_back(std::move(task));
   }
   void add_fusion(const JsonReader& at) {
+    pass_over(at, {"low_us", "high_us"});
     Fusion fusion;
     const JsonReader compute = at["compute"];
     const JsonReader links = at["links"];

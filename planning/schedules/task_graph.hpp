@@ -1,11 +1,13 @@
 #pragma once
 // Tasks on two resources, the GPU's compute and its links, and what may be fused.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/error.hpp"
 #include "core/base/names.hpp"
+#include "core/measurement.hpp"
 
 namespace overlaptune {
 
@@ -33,6 +35,21 @@ struct NamesOf<Phase> {
       {{Phase::forward, "forward"}, {Phase::backward, "backward"}, {Phase::update, "update"}}};
 };
 
+/// How far the time of an operation may be from its `us`: from `low * us` to `high * us + more_us`.
+struct Doubt {
+  double low = 1;
+  double high = 1;
+  double more_us = 0;
+  friend bool operator==(const Doubt&, const Doubt&) = default;
+};
+
+[[nodiscard]] constexpr double least_us(double us, const Doubt& doubt) {
+  return doubt.low * us;
+}
+[[nodiscard]] constexpr double most_us(double us, const Doubt& doubt) {
+  return doubt.high * us + doubt.more_us;
+}
+
 struct Task {
   std::string name{};
   std::string kind{};     ///< the same task of each layer has the same kind
@@ -45,6 +62,8 @@ struct Task {
   double slowed = 1;         ///< on the links: the factor on itself beside a compute task
   std::vector<int> after{};  ///< indices of the tasks that must end before
   std::string source{};      ///< where `us` comes from
+  Doubt doubt{};
+  std::optional<LayerProbe> probe{};  ///< measures this task; none: nothing measures it in a graph
 };
 
 /// A compute task and a task on the links, one of them after the other, which may run as one task
@@ -55,6 +74,7 @@ struct Fusion {
   std::string kind{};
   double us = 0;  ///< of both as one
   std::string source{};
+  Doubt doubt{};
 };
 
 struct TaskGraph {

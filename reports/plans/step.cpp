@@ -39,6 +39,13 @@ OrderedJson json_of_exposed(const std::map<std::string, double>& exposed) {
   return json;
 }
 
+/// A time that was given has no range: how far it may be off is not known here.
+void add_range(OrderedJson& json, double us, const Doubt& doubt) {
+  if (doubt == Doubt{}) return;
+  json["low_us"] = least_us(us, doubt);
+  json["high_us"] = most_us(us, doubt);
+}
+
 /// Every task alone, in the form that `parse_task_graph` reads.
 OrderedJson json_of_tasks(const TaskGraph& graph) {
   OrderedJson list = OrderedJson::array();
@@ -55,6 +62,10 @@ OrderedJson json_of_tasks(const TaskGraph& graph) {
                     {"slows", task.slows},
                     {"slowed", task.slowed},
                     {"cost_source", task.source}});
+    add_range(list.back(), task.us, task.doubt);
+    if (!task.probe) continue;
+    list.back()["work"] = to_string(task.probe->work);
+    list.back()["amount"] = task.probe->amount;
   }
   return list;
 }
@@ -67,8 +78,13 @@ OrderedJson json_of_fusions(const TaskGraph& graph) {
                     {"links", graph.tasks[static_cast<std::size_t>(fusion.links)].name},
                     {"us", fusion.us},
                     {"cost_source", fusion.source}});
+    add_range(list.back(), fusion.us, fusion.doubt);
   }
   return list;
+}
+
+bool has_range(const StepPlan& plan) {
+  return plan.sequential.low_us < plan.sequential.high_us;
 }
 
 double ratio(double part, double whole) {
@@ -77,16 +93,21 @@ double ratio(double part, double whole) {
 
 Table times_table(const StepPlan& plan) {
   Table table{.name = "times", .columns = {{"time"}, {"ms", 3}, {"speedup", 3}, {"exposed ms", 3}}};
+  const bool with_range = has_range(plan);
+  if (with_range) table.columns.insert(table.columns.end(), {{"low ms", 3}, {"high ms", 3}});
   double exposed = 0;
   double all = 0;
   for (const auto& [traffic, us] : plan.exposed_us) exposed += us;
   for (const auto& [traffic, us] : plan.sequential_exposed_us) all += us;
-  const auto row = [&](const char* name, double us, Cell cell) {
+  const auto row = [&](const char* name, double us, Cell cell, const TimeRange* range = nullptr) {
     const Cell speedup = us > 0 ? Cell(plan.sequential_us / us) : Cell();
     table.rows.push_back({std::string(name), us / 1e3, speedup, cell});
+    if (!with_range) return;
+    table.rows.back().push_back(range ? Cell(range->low_us / 1e3) : Cell());
+    table.rows.back().push_back(range ? Cell(range->high_us / 1e3) : Cell());
   };
-  row("sequential", plan.sequential_us, all / 1e3);
-  row("overlap by operation", plan.operations_us, {});
+  row("sequential", plan.sequential_us, all / 1e3, &plan.sequential);
+  row("overlap by operation", plan.operations_us, {}, &plan.operations);
   row("list scheduling", plan.list_us, {});
   row("scheduled", plan.scheduled_us, exposed / 1e3);
   row("ideal", plan.ideal_us, {});
@@ -119,20 +140,27 @@ OrderedJson json_of(const StepPlan& plan) {
                      {"end_us", placed.end_us},
                      {"cost_source", fusion ? fusion->source : task_of(plan, placed).source}});
   }
-  return {{"sequential_us", plan.sequential_us},
-          {"operations_us", plan.operations_us},
-          {"list_us", plan.list_us},
-          {"scheduled_us", plan.scheduled_us},
-          {"ideal_us", plan.ideal_us},
-          {"exposed_us", json_of_exposed(plan.exposed_us)},
-          {"sequential_exposed_us", json_of_exposed(plan.sequential_exposed_us)},
-          {"layers", plan.layers},
-          {"bucket_layers", plan.bucket_layers > 0 ? OrderedJson(plan.bucket_layers) : nullptr},
-          {"phases", std::move(phases)},
-          {"choices", std::move(choices)},
-          {"nodes", std::move(nodes)},
-          {"tasks", json_of_tasks(plan.graph)},
-          {"fusions", json_of_fusions(plan.graph)}};
+  OrderedJson json{{"sequential_us", plan.sequential_us}, {"operations_us", plan.operations_us}};
+  if (has_range(plan)) {
+    json.update({{"sequential_low_us", plan.sequential.low_us},
+                 {"sequential_high_us", plan.sequential.high_us},
+                 {"operations_low_us", plan.operations.low_us},
+                 {"operations_high_us", plan.operations.high_us}});
+  }
+  json.update(
+      {{"list_us", plan.list_us},
+       {"scheduled_us", plan.scheduled_us},
+       {"ideal_us", plan.ideal_us},
+       {"exposed_us", json_of_exposed(plan.exposed_us)},
+       {"sequential_exposed_us", json_of_exposed(plan.sequential_exposed_us)},
+       {"layers", plan.layers},
+       {"bucket_layers", plan.bucket_layers > 0 ? OrderedJson(plan.bucket_layers) : nullptr},
+       {"phases", std::move(phases)},
+       {"choices", std::move(choices)},
+       {"nodes", std::move(nodes)},
+       {"tasks", json_of_tasks(plan.graph)},
+       {"fusions", json_of_fusions(plan.graph)}});
+  return json;
 }
 
 std::string headline_of(const StepPlan& plan, std::string_view what) {

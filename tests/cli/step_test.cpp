@@ -95,6 +95,101 @@ TEST(Step, a_training_step_from_a_database) {
   expect_refused(folder, question + "--dp 8", "--dp 8: ");
 }
 
+/// What `step` says of one layer of the model of `make_database`: its tasks by their names.
+std::map<std::string, json> tasks_of_layer(const Folder& folder, const std::string& more = "") {
+  const json layer = tool::json(folder,
+                                "step --db f.db --model small.json --tp 4 --tokens 2k --scope "
+                                "layer --json" +
+                                    more);
+  std::map<std::string, json> tasks;
+  for (const json& task : layer.at("tasks")) tasks[task.at("name")] = task;
+  return tasks;
+}
+
+/// An export of the database with a run that has these operations, as `compare-step --store` makes
+/// it.
+json with_layer_run(const Folder& folder, const json& measurements) {
+  json document = tool::json(folder, "db export --db f.db");
+  json run = document.at("probe_runs").at(0);
+  run["uid"] = "0123456789abcdef0123456789abcdef";
+  run["measurements"] = measurements;
+  document["probe_runs"] = json::array({run});
+  document["tuning_runs"] = document["winners"] = json::array();
+  return document;
+}
+
+json layer_row(const std::string& work, const json& amount, int ranks, double us) {
+  return {{"probe", {{"kind", "layer"}, {"work", work}, {"amount", amount}, {"ranks", ranks}}},
+          {"time", {{"median_us", us}, {"p10_us", 0.5 * us}, {"p90_us", 4 * us}, {"count", 5}}},
+          {"collective_time", nullptr},
+          {"library_tile", nullptr},
+          {"sm_clock_mhz", nullptr},
+          {"power_w", nullptr}};
+}
+
+TEST(Step, stored_times_of_operations_are_taken) {
+  const Folder folder;
+  make_database(folder);
+  const auto assumed = tasks_of_layer(folder);
+  const json& norm = assumed.at("forward mlp norm 0");
+  const json& gather = assumed.at("forward all_gather of qkv 0");
+  const std::int64_t bytes = norm.at("amount");
+  EXPECT_EQ(norm.at("work"), "norm");
+  EXPECT_EQ(bytes, 4 * 512 * 1024 * 2);  // two tensors of 512 tokens, read and written
+  EXPECT_EQ(gather.at("amount"), 2048 * 1024 * 2);
+  EXPECT_LT(norm.at("low_us"), norm.at("us"));
+  EXPECT_GT(norm.at("high_us"), norm.at("us"));
+
+  folder.write(
+      "layer.json",
+      with_layer_run(folder, {layer_row("norm", bytes, 1, 345), layer_row("rope", 1000, 1, 2),
+                              layer_row("all_gather", gather.at("amount"), 4, 456)})
+          .dump());
+  const auto fit_before = tool::run(folder, "db check --db f.db");
+  tool::json(folder, "db import --db f.db layer.json --json");
+  EXPECT_EQ(tool::run(folder, "db check --db f.db").out, fit_before.out);
+  const auto stored = tasks_of_layer(folder);
+  for (const char* const name : {"forward mlp norm 0", "forward attention norm 0"}) {
+    EXPECT_DOUBLE_EQ(stored.at(name).at("us"), 345);
+    EXPECT_DOUBLE_EQ(stored.at(name).at("low_us"), 0.5 * 345);
+    EXPECT_DOUBLE_EQ(stored.at(name).at("high_us"), 4 * 345);
+    EXPECT_EQ(stored.at(name).at("cost_source"), "measured in a graph");
+  }
+  EXPECT_DOUBLE_EQ(stored.at("forward all_gather of qkv 0").at("us"), 456);
+  const json& rope = stored.at("forward rope 0");
+  EXPECT_EQ(rope.at("cost_source"), "extrapolated");
+  EXPECT_NEAR(rope.at("us"), 2e-3 * rope.at("amount").get<double>(), 1e-9);
+  // All else is as it was.
+  for (const auto& [name, task] : stored) {
+    if (task.value("work", "") == "norm" || task.value("work", "") == "rope" ||
+        task.value("work", "") == "all_gather") {
+      continue;
+    }
+    EXPECT_EQ(task, assumed.at(name)) << name;
+  }
+  // A rate that is given comes first; a copy of the database says the same.
+  EXPECT_LT(tasks_of_layer(folder, " --memory-gb-per-s 1000").at("forward mlp norm 0").at("us"),
+            100);
+  folder.write("all.json", tool::json(folder, "db export --db f.db").dump());
+  tool::run(folder, "db import --db g.db all.json");
+  EXPECT_EQ(tool::json(folder, "db export --db g.db"), tool::json(folder, "db export --db f.db"));
+
+  const std::string place = "probe_runs[0].measurements[0]";
+  for (const auto& [amount, words] :
+       {std::pair(json(0), place + ": amount is 0; expected 1 to 1152921504606846976"),
+        std::pair(json(std::int64_t{1} << 61), place + ": amount is 2305843009213693952; expected"),
+        std::pair(json(-5), place + ".probe.amount: expected a whole number from 0"),
+        std::pair(json(1.5), place + ".probe.amount: expected a whole number from 0")}) {
+    folder.write("bad.json",
+                 with_layer_run(folder, json::array({layer_row("norm", amount, 1, 3)})).dump());
+    expect_refused(folder, "db import --db f.db bad.json", words);
+  }
+  folder.write("bad.json",
+               with_layer_run(folder, json::array({layer_row("nrom", 5, 1, 3)})).dump());
+  expect_refused(folder, "db import --db f.db bad.json", "'nrom': expected one of norm, rope");
+  EXPECT_EQ(tasks_of_layer(folder), stored);
+}
+
 TEST(Step, its_tasks_and_fusions_are_a_graph_to_plan) {
   const Folder folder;
   folder.write("small.json", kLlamaOfStep);

@@ -88,6 +88,21 @@ TEST(Rules, copies_and_pairs) {
   EXPECT_FALSE(takes(PeerProbe{{-1}, 0, 1}));
 }
 
+TEST(Rules, operations_of_a_layer) {
+  EXPECT_TRUE(takes(LayerProbe{LayerWork::norm, 1, 1}));
+  EXPECT_TRUE(takes(LayerProbe{LayerWork::attention, kMostLayerAmount, 1}));
+  EXPECT_TRUE(takes(LayerProbe{LayerWork::all_gather, 1, kMostRanks}));
+  EXPECT_FALSE(takes(LayerProbe{LayerWork::norm, 0, 1}));
+  EXPECT_FALSE(takes(LayerProbe{LayerWork::norm, -1, 1}));
+  EXPECT_FALSE(takes(LayerProbe{LayerWork::attention, kMostLayerAmount + 1, 1}));
+  EXPECT_FALSE(takes(LayerProbe{LayerWork::rope, 1, 2}));
+  EXPECT_FALSE(takes(LayerProbe{LayerWork::rope, 1, 0}));
+  EXPECT_FALSE(takes(LayerProbe{LayerWork::all_gather, 1, 1}));
+  EXPECT_FALSE(takes(LayerProbe{LayerWork::all_reduce, 1, kMostRanks + 1}));
+  // Plans divide by times.
+  EXPECT_TRUE(db::complaint(measured(LayerProbe{LayerWork::norm, 1}, {us(1), us(0), us(2), 3})));
+}
+
 TEST(Rules, a_median_lies_between_its_percentiles) {
   const auto times = [](double median, double p10, double p90, int count = 9) {
     return !db::complaint(measured(gemm(), {us(median), us(p10), us(p90), count}));

@@ -218,7 +218,7 @@ class Generator {
                          small(0, 132)};
     CollectiveProbe collective{any<Collective>(), Bytes{between(1, std::int64_t{1} << 33)},
                                small(2, 16), small(0, 32), any<Transport>()};
-    switch (between(0, 6)) {
+    switch (between(0, 7)) {
       case 0:
         return gemm;
       case 1:
@@ -235,6 +235,11 @@ class Generator {
         const int from = small(0, 15);
         return PeerProbe{Bytes{between(1, std::int64_t{1} << 33)}, from,
                          (from + small(1, 15)) % 16};
+      }
+      case 6: {
+        const auto work = any<LayerWork>();
+        return LayerProbe{work, between(1, kMostLayerAmount),
+                          is_collective(work) ? small(2, 16) : 1};
       }
       default:
         return LaunchProbe{any<LaunchCost>()};

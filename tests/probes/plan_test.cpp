@@ -17,11 +17,13 @@ constexpr std::array<int, 1> kRanks{8};
 
 using Kinds = std::array<int, std::variant_size_v<Probe>>;
 
-/// Whether there is a probe of each kind, except those of pairs, which the model does not need.
+/// Whether there is a probe of each kind, except those of pairs, which the model does not need, and
+/// operations of layers, which no machine measures.
 bool has_all(const Kinds& kinds) {
   const std::size_t pairs = Probe(PeerProbe{}).index();
+  const std::size_t layers = Probe(LayerProbe{}).index();
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-    if ((kinds[kind] > 0) == (kind == pairs)) return false;
+    if ((kinds[kind] > 0) == (kind == pairs || kind == layers)) return false;
   }
   return true;
 }

@@ -32,7 +32,13 @@ class Tensor:
     def same(self, *_):
         return self
 
-    __neg__ = __rpow__ = square = cos = sin = contiguous = same
+    __neg__ = __rpow__ = square = cos = sin = contiguous = clone = same
+
+    def numel(self):
+        return math.prod(self.shape)
+
+    def element_size(self):
+        return 4 if self.dtype == "fp32" else 2
 
     def __matmul__(self, other):
         if self.shape[-1] != other.shape[0] or self.dtype != other.dtype:

@@ -22,10 +22,12 @@ torch = shape_torch.install(attention)
 sys.path[:0] = [str(built.SOURCE / folder)
                 for folder in ("tests/bench/compare_step", "tests/bench/compare_torch", "examples")]
 
+import calibrate  # noqa: E402
 import layer  # noqa: E402
 import operations  # noqa: E402
 import pointwise  # noqa: E402
 import products  # noqa: E402
+import single_operations  # noqa: E402
 from layer_shape import PRODUCTS, shape_of  # noqa: E402
 from overlaptune import Answer, Error, Op  # noqa: E402
 from prediction import OTHERS  # noqa: E402
@@ -104,6 +106,20 @@ class Operations(unittest.TestCase):
             for call in calls.values():
                 call(stack.layers[0])
             self.assertEqual({each[0] for each in world.ran}, {each for each in problems.values() if each is not None})
+
+    def test_collectives_alone_have_the_bytes_that_are_stored(self):
+        for work, name, whole in (("all_gather", "all_gather_into_tensor", 0), ("reduce_scatter", "reduce_scatter_tensor", 1),
+                                  ("all_reduce", "all_reduce", 0)):
+            with mock.patch.object(calibrate.dist, name, side_effect=getattr(calibrate.dist, name)) as ran:
+                call = calibrate.call_of(work, 4096 * SHAPE.hidden * 2, "bf16")
+                for _ in range(3):
+                    call(None)
+            self.assertEqual([each.args[whole].shape for each in ran.call_args_list], [(4096 * SHAPE.hidden,)] * 3)
+
+    def test_copies_leave_the_l2_cache(self):
+        stack = made(True)[0]
+        copies = single_operations.in_turn(stack.residual)
+        self.assertEqual([next(copies).shape for _ in range(20)], [stack.residual.shape] * 20)
 
     def test_the_rate_of_attention(self):
         stack = made(True)[0]

@@ -1,10 +1,15 @@
 """The measurements of scripts/compare-step, what it expects of `overlaptune step`, and its tables from raw numbers."""
 
+import gzip
+import importlib
 import json
+import os
 import sys
 import tempfile
+import types
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import built
 
@@ -12,6 +17,7 @@ sys.path[:0] = [str(built.SOURCE / folder)
                 for folder in ("tests/bench/compare_step", "tests/bench/compare_torch", "examples")]
 
 import layer_shape  # noqa: E402
+import layer_times  # noqa: E402
 import prediction  # noqa: E402
 import question  # noqa: E402
 import step_table  # noqa: E402
@@ -119,6 +125,196 @@ class Questions(unittest.TestCase):
                                  (["--tp", "3"], "num_key_value_heads = 8: expected .* of 3")):
             with self.assertRaisesRegex(ValueError, words):
                 self.made(*arguments)
+
+
+    def test_one_rank_is_enough_to_store(self):
+        made = self.made("--tp", "1", "--tp-shapes", "8", "--store")
+        self.assertEqual((made["ranks"], made["store"], made["tokens"]), (1, True, [128, 512, 2048, 8192, 32768]))
+        self.assertEqual(self.made("--tp", "1", "--store", "--tokens", "4k")["tokens"], [4096])
+        self.assertFalse(self.made("--tp", "2")["store"])
+
+
+class StoredTimes(unittest.TestCase):
+    """Times that nobody measured, through a database and back."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.database = str(self.folder / "f.db")
+        built.tool("probe", "--machine", "sim:h200-nvlink-x2", "--db", self.database, "--quick")
+        self.platform = json.loads(built.tool("db", "export", "--db", self.database))["platforms"][0]
+
+    def predicted(self, *more, ranks=2):
+        return prediction.ask(built.PROGRAM, MODELS / "llama-3-8b.json", 1024, ranks, True, ["--db", self.database, *more])
+
+    def stored(self, run, file="times.json"):
+        return layer_times.stored(built.PROGRAM, self.database, layer_times.document_of(self.platform, run),
+                                  self.folder / file)
+
+    def test_rows_have_medians_and_tenths(self):
+        row = layer_times.row_of(layer_times.probe_of("all_gather", 64, 2), [5.0, 1.0, 2.0, 3.0, 4.0])
+        self.assertEqual(row["probe"], {"kind": "layer", "work": "all_gather", "amount": 64, "ranks": 2})
+        self.assertEqual(row["time"], {"median_us": 3.0, "p10_us": 1.4, "p90_us": 4.6, "count": 5})
+        self.assertEqual(layer_times.probe_of("norm", 64, 2)["ranks"], 1)
+
+    def test_works_are_those_of_the_layer(self):
+        works = self.predicted()["works"]
+        self.assertEqual({name: each["work"] for name, each in works.items()},
+                         {"attention norm": "norm", "rope": "rope", "attention": "attention", "mlp norm": "norm",
+                          "activation": "activation", "all_gather of qkv": "all_gather",
+                          "reduce_scatter of o": "reduce_scatter", "all_gather of gate_up": "all_gather",
+                          "reduce_scatter of down": "reduce_scatter"})
+        # 512 tokens of 4096 numbers, read and written twice; half of 2 x 2 x 1024^2 x 16 heads x 128.
+        self.assertEqual(works["mlp norm"]["amount"], 4 * 512 * 4096 * 2)
+        self.assertEqual(works["attention"]["amount"], 2 * 1024**2 * 2048)
+
+    def test_what_is_stored_is_predicted(self):
+        before = self.predicted()
+        run = layer_times.new_run(self.platform, "0.1.0 with PyTorch", "host", "compare-step --store")
+        tripled = {each["work"]: each for each in before["works"].values() if each["work"] in ("norm", "all_gather")}
+        run["measurements"] = [layer_times.row_of(layer_times.probe_of(work, each["amount"], 2), [each["us"] * 3] * 5)
+                               for work, each in tripled.items()]  # both norms have one amount, and both all-gathers
+        self.assertEqual(self.stored(run), "")
+        # The rest comes later in the run.
+        rope = before["works"]["rope"]
+        run["measurements"].append(layer_times.row_of(layer_times.probe_of("rope", rope["amount"], 2), [77.0] * 5))
+        self.assertEqual(self.stored(run), "")
+        after = self.predicted()["works"]
+        for name, each in before["works"].items():
+            expected = 77.0 if name == "rope" else each["us"] * (3 if each["work"] in ("norm", "all_gather") else 1)
+            self.assertAlmostEqual(after[name]["us"], expected, places=6, msg=name)
+        runs = json.loads(built.tool("db", "export", "--db", self.database))["probe_runs"]
+        [made] = [each for each in runs if each["uid"] == run["uid"]]
+        self.assertEqual((made["host"], made["program_version"], len(made["measurements"])),
+                         ("host", "0.1.0 with PyTorch", 3))
+
+    def test_what_cannot_be_stored_stays_in_its_file(self):
+        run = layer_times.new_run(self.platform, "0.1.0", "host", "compare-step --store")
+        run["measurements"] = [layer_times.row_of(layer_times.probe_of("norm", 0, 1), [1.0, 2.0])]
+        why = self.stored(run, "kept.json")
+        self.assertRegex(why, "not stored: .*amount is 0; expected 1 to .*; the times are in .*kept.json: repeat `overlaptune")
+        self.assertEqual(len(why.splitlines()), 1)
+        self.assertEqual(json.loads((self.folder / "kept.json").read_text())["probe_runs"][0]["uid"], run["uid"])
+
+    def test_a_simulated_platform_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "sim:h200-nvlink-x2 is simulated: expected a platform of GPUs"):
+            layer_times.platform_row(built.PROGRAM, self.database, self.platform["fingerprint"])
+        with self.assertRaisesRegex(ValueError, "overlaptune db export: .*nowhere.db"):
+            layer_times.platform_row(built.PROGRAM, "/nowhere.db", "")
+
+    def calibrated(self, ranks_per_gpu, rank=0):
+        """Runs calibrate.py with operations that take a microsecond for each million of their amount."""
+        distributed = types.SimpleNamespace(get_rank=lambda: rank, get_world_size=lambda: 2)
+        torch = types.ModuleType("torch")
+        torch.compiler = types.SimpleNamespace(reset=lambda: None)
+        torch.cuda = types.SimpleNamespace(synchronize=lambda: None)
+        torch.dtype = object
+        torch.Tensor = object
+        torch.distributed = types.ModuleType("torch.distributed")
+        vars(torch.distributed).update(vars(distributed))
+        predicted = self.predicted()
+        works = predicted["works"]
+
+        class Rounds:
+            def __init__(self, turn_ms, alone=False):
+                self.alone = alone
+
+            def timed(self, replays, rounds):
+                return [[16 * works[replay]["amount"] / 1e6] * rounds for replay in replays]
+
+        stack = types.SimpleNamespace(layers=[{}])
+        singles = {name: name for name in prediction.OTHERS}
+        modules = {"torch": torch, "torch.distributed": torch.distributed,
+                   "layer": mock.Mock(stack_of=lambda *_: stack, weights_of=lambda *_: [{}]),
+                   "ranks": mock.Mock(pointwise_for=lambda *_: ("kernels", "compiled")),
+                   "rounds": types.SimpleNamespace(Rounds=Rounds),
+                   "single_operations": types.SimpleNamespace(
+                       COLD_BYTES=1, RUNS=16, Call=object, graph_of=lambda call, layers: (call, 16),
+                       single_calls=lambda *_: singles)}
+        question = {"shape": dict(hidden=4096, heads=16, kv_heads=4, head_dim=128, width=7168, dtype="bfloat16",
+                                  epsilon=1e-5, rope_theta=1e4),
+                    "ranks": 2, "ranks_per_gpu": ranks_per_gpu, "sequence_parallel": True, "json": "",
+                    "program": built.PROGRAM, "database": self.database, "stored_platform": self.platform,
+                    "run": layer_times.new_run(self.platform, "0.1.0", "host", "compare-step --store")}
+        names = {"all_gather": "all_gather of qkv", "reduce_scatter": "reduce_scatter of o"}
+        with mock.patch.dict(sys.modules, modules):
+            sys.modules.pop("calibrate", None)
+            calibrate = importlib.import_module("calibrate")
+            calibrate.call_of = lambda work, amount, dtype: names[work]
+            done = self.folder / f"done.{predicted['tokens']}"
+            if rank > 0:
+                done.touch()  # as rank 0 does
+            calibration = calibrate.Calibration(question, str(self.folder / "done"))
+            calibration.measure(predicted)
+            self.assertTrue(done.exists())
+            return calibration, calibration.store() if rank == 0 else ""
+
+    def test_all_operations_are_measured_once_and_stored(self):
+        calibration, why = self.calibrated(1)
+        self.assertEqual(why, "")
+        self.assertEqual([(row["work"], row["name"]) for row in calibration.rows],
+                         [("norm", "attention norm"), ("rope", "rope"), ("attention", "attention"),
+                          ("activation", "activation"), ("all_gather", "all_gather of qkv"),
+                          ("reduce_scatter", "reduce_scatter of o")])
+        for name, each in self.predicted()["works"].items():
+            self.assertAlmostEqual(each["us"], each["amount"] / 1e6, places=6, msg=name)
+        self.assertEqual([name for name in os.listdir(self.folder) if "layer-" in name], [])
+        table = layer_times.table_of(calibration.rows)
+        self.assertEqual(len(table.splitlines()), 2 + 6)
+
+    def test_ranks_that_share_a_gpu_measure_no_collectives(self):
+        calibration, why = self.calibrated(2)
+        self.assertEqual(why, "")
+        self.assertEqual([row["work"] for row in calibration.rows], ["norm", "rope", "attention", "activation"])
+
+    def test_other_ranks_take_part_in_collectives_only(self):
+        calibration, _ = self.calibrated(1, rank=1)
+        self.assertEqual([row["work"] for row in calibration.rows], ["all_gather", "reduce_scatter"])
+        self.assertEqual(self.calibrated(2, rank=1)[0].rows, [])
+
+
+class MeasuredLayers(unittest.TestCase):
+    """Layers of Llama-3-70B with the widths of TP=8, as docs/results has them, lie in the ranges of their predictions."""
+
+    def predictions(self, day, ranks, sequence):
+        with tempfile.TemporaryDirectory() as folder:
+            database, model, document = (Path(folder) / name for name in ("f.db", "m.json", "f.json"))
+            document.write_bytes(gzip.decompress((built.SOURCE / f"docs/results/{day}.json.gz").read_bytes()))
+            built.tool("db", "import", "--db", str(database), str(document))
+            config = config_of("llama-3-70b")
+            model.write_text(json.dumps(layer_shape.model_of(config, layer_shape.shape_of(config, 8), ranks)))
+            return {tokens: built.tool_json("step", "--db", str(database), "--model", str(model), "--tp", str(ranks),
+                                            "--tokens", str(tokens), "--scope", "layer", "--sequence-parallel", sequence)
+                    for tokens in (1024, 4096, 16384)}
+
+    def expect_between(self, document, what, us):
+        low, high = document[f"{what}low_us"], document[f"{what}high_us"]
+        self.assertLess(low, us, f"{what} {document.get('name', '')}")
+        self.assertGreater(high, us, f"{what} {document.get('name', '')}")
+        self.assertLess(high, 2 * low + 20)
+
+    def test_layers_and_operations_on_four_gpus(self):
+        predictions = self.predictions("2026-11-28-h200-nvlink-x4", 4, "no")
+        sequential = {1024: 570, 4096: 2077, 16384: 8815}
+        # Way `sequential`; a product with a collective is the time with the part in which no GEMM runs, and without it.
+        measured = {"attention norm": (16.6, 68.9, 265.7), "rope": (4.1, 7.2, 25.8), "attention": (18.7, 98.7, 1018.4),
+                    "mlp norm": (16.2, 69.2, 265.8), "activation": (7.7, 21.0, 79.9), "qkv": (29.7, 112.6, 436.4),
+                    "gate_up": (168.2, 603.8, 2437.7), "o": (125.1 - 99.9, 426.8 - 336.4, 1591.8 - 1238.0),
+                    "down": (174.4 - 98.5, 637.7 - 340.5, 2419.9 - 1234.0), "all_reduce of o": (99.9, 336.4, 1238.0),
+                    "all_reduce of down": (98.5, 340.5, 1234.0)}
+        for place, (tokens, document) in enumerate(predictions.items()):
+            self.expect_between(document, "sequential_", sequential[tokens])
+            tasks = {prediction.name_of(task["name"]): task for task in document["tasks"]}
+            self.assertEqual(set(tasks), set(measured))
+            for name, task in tasks.items():
+                self.expect_between(task, "", measured[name][place])
+
+    def test_layers_on_two_gpus(self):
+        predictions = self.predictions("2026-11-29-h200-nvlink-x2", 2, "yes")
+        for tokens, sequential, tuned in ((1024, 565.9, 467.4), (4096, 1965.1, 1703.6), (16384, 8506.3, 7152.0)):
+            self.expect_between(predictions[tokens], "sequential_", sequential)
+            self.expect_between(predictions[tokens], "operations_", tuned)
 
 
 # Times of one layer with 100 us in norms and so on; sequential takes 400 + 40, tuned 400 - 50 + 10.

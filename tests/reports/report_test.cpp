@@ -59,6 +59,23 @@ TEST(ProbeCurves, derived_values_by_hand) {
   EXPECT_EQ(named(tables, "launch_costs").rows.size(), 1U);
 }
 
+TEST(Report, has_the_operations_of_layers_with_their_rates) {
+  Snapshot snapshot = sample();
+  auto& measurements = snapshot.platforms.front().measurements;
+  measurements.push_back({.probe = LayerProbe{LayerWork::norm, 4'000'000}, .time = rows::times(2)});
+  measurements.push_back(
+      {.probe = LayerProbe{LayerWork::attention, 800'000'000}, .time = rows::times(4)});
+  const auto document = OrderedJson::parse(report(snapshot, {}, {.format = ReportFormat::json}));
+  const auto& rows = document.at("probes").at("layer_operations");
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows.at(0).at("work"), "norm");
+  EXPECT_EQ(rows.at(0).at("gb_per_s"), 2000);
+  EXPECT_TRUE(rows.at(0).at("tflop_per_s").is_null());
+  EXPECT_EQ(rows.at(1).at("amount"), 800'000'000);
+  EXPECT_EQ(rows.at(1).at("tflop_per_s"), 200);
+  EXPECT_TRUE(rows.at(1).at("gb_per_s").is_null());
+}
+
 TEST(Report, has_a_peer_matrix_where_pairs_were_probed) {
   Snapshot snapshot = sample();
   EXPECT_EQ(report(snapshot, {}, {}).find("Peer matrix"), std::string::npos);

@@ -97,6 +97,33 @@ TEST(StepReport, json_has_the_schedule_and_the_graph) {
             R"([{"compute":"o","links":"sum","us":6.0,"cost_source":"tuned"}])");
 }
 
+TEST(StepReport, doubtful_times_have_their_ranges) {
+  EXPECT_FALSE(json_of(planned()).contains("sequential_low_us"));
+  EXPECT_EQ(tables_of(planned(), "").front().columns.size(), 4U);
+  StepPlan plan = planned();
+  plan.sequential = {3000, 5000};
+  plan.operations = {2800, 4500};
+  plan.graph.tasks[2].doubt = {.low = 0.5, .high = 2, .more_us = 1};
+  plan.graph.tasks[2].probe = LayerProbe{LayerWork::norm, 64};
+  plan.graph.fusions[0].doubt = {.low = 0.5, .high = 1};
+  const OrderedJson json = json_of(plan);
+  EXPECT_EQ(json.at("sequential_low_us"), 3000);
+  EXPECT_EQ(json.at("sequential_high_us"), 5000);
+  EXPECT_EQ(json.at("operations_low_us"), 2800);
+  EXPECT_EQ(json.at("operations_high_us"), 4500);
+  const OrderedJson& norm = json.at("tasks").at(2);
+  EXPECT_EQ(norm.at("low_us"), 1);
+  EXPECT_EQ(norm.at("high_us"), 5);
+  EXPECT_EQ(norm.at("work"), "norm");
+  EXPECT_EQ(norm.at("amount"), 64);
+  EXPECT_FALSE(json.at("tasks").at(1).contains("low_us"));
+  EXPECT_EQ(json.at("fusions").at(0).at("low_us"), 3);
+  const Table times = tables_of(plan, "").front();
+  EXPECT_EQ(times.columns.size(), 6U);
+  EXPECT_EQ(std::get<double>(times.rows.at(1).at(5)), 4.5);
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(times.rows.at(2).at(5)));
+}
+
 TEST(StepReport, a_graph_has_no_layers_and_no_buckets) {
   StepPlan given = planned();
   given.layers = 0;

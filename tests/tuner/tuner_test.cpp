@@ -335,7 +335,9 @@ TEST_F(TunerTest, what_is_slower_than_sequential_when_it_is_cold_does_not_win) {
     }
     EXPECT_FALSE(out.empty()) << faults;
     EXPECT_FALSE(out.contains(winner.candidate.config));
-    if (!all) EXPECT_TRUE(fast.contains(winner.candidate.config));
+    if (!all) {
+      EXPECT_TRUE(fast.contains(winner.candidate.config));
+    }
     EXPECT_TRUE(store.check().empty());
   }
 }

@@ -21,7 +21,8 @@ def name_of(task: str) -> str:
 
 
 def prediction_of(document: dict[str, Any]) -> dict[str, Any]:
-    """From the document of `overlaptune step --scope layer --json`. `operations` has the products with `gemm_us`,
+    """From the document of `overlaptune step --scope layer --json`. `works` has what may be stored: the operations that
+    are no GEMM, with `work`, `amount` (bytes, or operations of attention) and `us`. `operations` has the products with `gemm_us`,
     `collective_us` (None: there is no collective) and `overlapped_us` (None: no config is known that overlaps them)."""
     tasks = {name_of(task["name"]): task for task in document["tasks"]}
     overlapped = {name_of(fusion["compute"]): fusion for fusion in document["fusions"]}
@@ -39,7 +40,9 @@ def prediction_of(document: dict[str, Any]) -> dict[str, Any]:
     if set(tasks) != known:
         raise ValueError(f"overlaptune step: operations {', '.join(sorted(set(tasks) - known))}: the measured layer has "
                          "no such operations")
-    return {"tokens": document["tokens"], "sequential_us": document["sequential_us"],
+    works = {name: {"work": task["work"], "amount": task["amount"], "us": task["us"]}
+             for name, task in tasks.items() if "work" in task}
+    return {"tokens": document["tokens"], "fingerprint": document["fingerprint"], "works": works, "sequential_us": document["sequential_us"],
             "tuned_us": document["operations_us"], "platform": document["platform"], "notes": document["notes"],
             "operations": operations}
 

@@ -6,17 +6,21 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import socket
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from layer_shape import model_of, shape_of
+from layer_times import new_run, platform_row
 from list_configs import size
 from prediction import ask
 from problems import LLAMA_3_70B
 
 MOST_TOKENS = 1 << 20
+TOKENS, STORED_TOKENS = "1k,4k,16k", "128,512,2k,8k,32k"  #: times of operations are interpolated
 
 
 def whole(text: str) -> int:
@@ -43,7 +47,9 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--db", required=True)
     parser.add_argument("--platform", default="")
     parser.add_argument("--model", type=Path, default=LLAMA_3_70B)
-    parser.add_argument("--tokens", default="1k,4k,16k")
+    parser.add_argument("--tokens")
+    parser.add_argument("--store", action="store_true")
+    parser.add_argument("--command-line", default="compare-step --store")
     parser.add_argument("--tp", type=whole, required=True)
     parser.add_argument("--tp-shapes", type=whole)
     parser.add_argument("--plain-tp", action="store_true")
@@ -65,7 +71,7 @@ def question_of(options: argparse.Namespace) -> dict[str, Any]:
     config = json.loads(options.model.read_text())
     if not isinstance(config, dict):
         raise ValueError(f"{options.model}: expected the config.json of a model")
-    if options.tp < 2:
+    if options.tp < 2 and not options.store:
         raise ValueError(f"--tp {options.tp}: expected 2 or more ranks")
     if options.tp % options.ranks_per_gpu != 0:
         raise ValueError(f"--ranks-per-gpu {options.ranks_per_gpu}: expected a divisor of --tp {options.tp}")
@@ -81,7 +87,8 @@ def question_of(options: argparse.Namespace) -> dict[str, Any]:
             "sequence_parallel": not options.plain_tp, "database": options.db, "platform": options.platform,
             "layers": options.layers, "rounds": options.rounds, "round_ms": options.round_ms,
             "operations": not options.no_operations, "pointwise": options.pointwise, "trace": options.trace,
-            "json": options.json, "tokens": tokens_of(options.tokens, options.tp)}
+            "json": options.json, "program": options.program, "store": options.store,
+            "tokens": tokens_of(options.tokens or (STORED_TOKENS if options.store else TOKENS), options.tp)}
 
 
 def predictions_of(options: argparse.Namespace, question: dict[str, Any]) -> list[dict[str, Any]]:
@@ -97,12 +104,23 @@ def predictions_of(options: argparse.Namespace, question: dict[str, Any]) -> lis
                 for tokens in question["tokens"]]
 
 
+def stored_as(options: argparse.Namespace, predictions: list[dict[str, Any]]) -> dict[str, Any]:
+    """The platform of the database, and a run of probes on it."""
+    platform = platform_row(options.program, options.db, predictions[0]["fingerprint"])
+    version = subprocess.run([options.program, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
+    return {"stored_platform": platform,
+            "run": new_run(platform, f"{version}, pointwise {options.pointwise}", socket.gethostname(),
+                           options.command_line)}
+
+
 def main() -> None:
     options = parsed(sys.argv[1:])
     try:
         question = question_of(options)
         if options.file != "-":
             question["predictions"] = predictions_of(options, question)
+            if options.store:
+                question.update(stored_as(options, question["predictions"]))
             Path(options.file).write_text(json.dumps(question, indent=1) + "\n")
     except (ValueError, OSError) as error:
         print(f"compare-step: {error}", file=sys.stderr)

@@ -12,6 +12,7 @@ from typing import Any, Optional
 import torch
 import torch.distributed as dist
 import torch.distributed._symmetric_memory as symmetric_memory
+from captured import Captured
 from operands import EXACT, Operands, exchanged, for_scaled_mm, gathered, input_of, multiplied, plain, result_dtype
 
 from overlaptune import Answer, ArgumentError, Error, Op, Problem, run
@@ -60,22 +61,6 @@ class Lent:
 
     def __init__(self, address: int, shape: tuple[int, int]) -> None:
         self.__cuda_array_interface__ = {"shape": shape, "typestr": "<i2", "data": (address, False), "version": 3}
-
-
-class Captured:
-    """A call as a CUDA graph. A graph does not hold the tensors that it reads and writes: this does, with the call. Else
-    PyTorch would give their memory to others, and a replay would write there."""
-
-    def __init__(self, call: Callable[[], Any]) -> None:
-        self._call = call
-        call()
-        torch.cuda.synchronize()
-        self._graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self._graph, capture_error_mode="thread_local"):
-            call()
-
-    def __call__(self) -> None:
-        self._graph.replay()
 
 
 def group_name() -> str:

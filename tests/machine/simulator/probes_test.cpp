@@ -133,6 +133,7 @@ TEST(SimProbes, what_cannot_be_done_is_bad_input_that_names_the_probe) {
   refused(PeerProbe{{4096}, 0, 8}, "GPUs 0 to 7");
   refused(PeerProbe{{4096}, -1, 3}, "GPUs 0 to 7");
   refused(PeerProbe{{4096}, 3, 3}, "two of the GPUs");
+  refused(LayerProbe{LayerWork::norm, 4096}, "scripts/compare-step --store");
 }
 
 }  // namespace

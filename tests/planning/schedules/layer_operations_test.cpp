@@ -127,6 +127,50 @@ TEST(LayerOperations, attention_is_bound_by_operations_or_by_memory) {
   EXPECT_EQ(task(small.forward, "forward attention").source, "memory");
 }
 
+TEST(LayerOperations, what_measures_an_operation_has_its_bytes_or_operations) {
+  const LayerOperations layer = made(kShape);
+  const auto probe = [&](const std::string& kind) { return task(layer.forward, kind).probe; };
+  EXPECT_EQ(probe("forward mlp norm"), (LayerProbe{LayerWork::norm, 4 * 512 * 4096 * 2, 1}));
+  EXPECT_EQ(probe("forward rope"), (LayerProbe{LayerWork::rope, 2 * 2048 * 1280 * 2, 1}));
+  EXPECT_EQ(probe("forward activation"),
+            (LayerProbe{LayerWork::activation, 2048 * 3 * 3584 * 2, 1}));
+  EXPECT_EQ(probe("forward attention"),
+            (LayerProbe{LayerWork::attention, std::int64_t{2048} * 1024 * 2 * 1024, 1}));
+  EXPECT_EQ(probe("forward all_gather of qkv"),
+            (LayerProbe{LayerWork::all_gather, 2048 * 4096 * 2, 4}));
+  EXPECT_EQ(probe("forward reduce_scatter of o"),
+            (LayerProbe{LayerWork::reduce_scatter, 2048 * 4096 * 2, 4}));
+  EXPECT_FALSE(probe("forward qkv"));
+  // Kernels of the backward pass are others.
+  EXPECT_FALSE(task(layer.backward, "backward mlp norm").probe);
+  EXPECT_FALSE(task(layer.backward, "backward attention").probe);
+}
+
+TEST(LayerOperations, stored_times_come_before_rates) {
+  StepCosts costs = simple_costs();
+  costs.memory_doubt = {.low = 0.5, .high = 3};
+  costs.launch_us = 2;
+  costs.stored = [](const LayerProbe& probe) -> std::optional<Cost> {
+    if (probe.work == LayerWork::rope) return std::nullopt;
+    return Cost{1e-6 * static_cast<double>(probe.amount), "stored", {.low = 0.9, .high = 1.1}};
+  };
+  const LayerOperations layer = made(kShape, costs);
+  const Task& norm = task(layer.forward, "forward mlp norm");
+  EXPECT_DOUBLE_EQ(norm.us, 4e-6 * 512 * 4096 * 2);
+  EXPECT_EQ(norm.source, "stored");
+  EXPECT_EQ(norm.doubt.high, 1.1);
+  EXPECT_DOUBLE_EQ(task(layer.forward, "forward attention").us, 1e-6 * 2048 * 1024 * 2 * 1024);
+  // Backward, the time is a guess from the forward one.
+  const Task& back = task(layer.backward, "backward attention");
+  EXPECT_DOUBLE_EQ(back.us, 2.5e-6 * 2048 * 1024 * 2 * 1024);
+  EXPECT_EQ(back.source, "as forward");
+  EXPECT_EQ(task(layer.backward, "backward mlp norm").doubt.high, 3);
+  const Task& rope = task(layer.forward, "forward rope");
+  EXPECT_DOUBLE_EQ(rope.us, 2.0 * 2048 * 1280 * 2 / 4e6 + 2);
+  EXPECT_EQ(rope.source, "memory");
+  EXPECT_EQ(rope.doubt.low, 0.5);
+}
+
 TEST(LayerOperations, products_have_their_shapes) {
   using Shape = std::array<std::int64_t, 3>;
   std::vector<Shape> asked;

@@ -128,6 +128,24 @@ TEST(StepPlan, a_phase_without_tasks_is_left_out) {
   EXPECT_EQ(plan.phases.front().phase, Phase::forward);
 }
 
+TEST(StepPlan, sums_have_the_range_of_their_operations) {
+  TaskGraph graph{{compute_task("a", 10), compute_task("b", 20)}, {}};
+  graph.tasks[0].doubt = {.low = 0.5, .high = 2, .more_us = 3};
+  graph.tasks.push_back(graph.tasks[1]);
+  graph.tasks[2].name = "c";
+  graph.tasks[2].resource = Resource::links;
+  graph.tasks[2].after = {1};
+  graph.tasks[2].doubt = {.low = 0.75, .high = 1.5};
+  graph.fusions.push_back({.compute = 1, .links = 2, .us = 30, .doubt = {.low = 0.9, .high = 1.2}});
+  const StepPlan plan = plan_graph(graph);
+  EXPECT_DOUBLE_EQ(plan.sequential_us, 10 + 20 + 20);
+  EXPECT_DOUBLE_EQ(plan.sequential.low_us, 5 + 20 + 15);
+  EXPECT_DOUBLE_EQ(plan.sequential.high_us, 23 + 20 + 30);
+  EXPECT_DOUBLE_EQ(plan.operations_us, 10 + 30);
+  EXPECT_DOUBLE_EQ(plan.operations.low_us, 5 + 27);
+  EXPECT_DOUBLE_EQ(plan.operations.high_us, 23 + 36);
+}
+
 std::string graph_error(const std::string& text) {
   const auto graph = parse_task_graph(text, "g.json");
   return graph ? "none" : graph.error().message;

@@ -1,0 +1,56 @@
+#include "planning/schedules/layer_times.hpp"
+
+#include <cmath>
+#include <iterator>
+
+namespace overlaptune {
+namespace {
+
+/// The value at `x` of the line through two points in logarithms.
+double on_line(double x, double x0, double y0, double x1, double y1) {
+  return y0 * std::pow(y1 / y0, std::log(x / x0) / std::log(x1 / x0));
+}
+
+}  // namespace
+
+LayerTimes::LayerTimes(std::span<const Measurement> measurements) {
+  for (const Measurement& each : measurements) {
+    const auto* probe = std::get_if<LayerProbe>(&each.probe);
+    if (probe != nullptr) times_[{probe->work, probe->ranks}][probe->amount] = each.time;
+  }
+}
+
+bool LayerTimes::has(LayerWork work) const {
+  const auto found = times_.lower_bound({work, 0});
+  return found != times_.end() && found->first.first == work;
+}
+
+std::optional<Cost> LayerTimes::time(const LayerProbe& probe, const Doubt& beyond) const {
+  const auto found = times_.find({probe.work, probe.ranks});
+  if (found == times_.end()) return std::nullopt;
+  const auto& times = found->second;
+  const auto above = times.lower_bound(probe.amount);
+  const auto cost = [](double us, double p10, double p90, const char* source) {
+    return Cost{us, source, {.low = p10 / us, .high = p90 / us}};
+  };
+  if (above != times.end() && above->first == probe.amount) {
+    const Summary& time = above->second;
+    return cost(time.median.count(), time.p10.count(), time.p90.count(), kLayerMeasured);
+  }
+  const auto amount = static_cast<double>(probe.amount);
+  if (above == times.begin() || above == times.end()) {
+    const auto& [nearest, time] = above == times.end() ? *std::prev(above) : *above;
+    return Cost{time.median.count() * amount / static_cast<double>(nearest), kLayerExtrapolated,
+                beyond};
+  }
+  const auto& [less, shorter] = *std::prev(above);
+  const auto& [more, longer] = *above;
+  const auto between = [&, x0 = static_cast<double>(less), x1 = static_cast<double>(more)](
+                           Microseconds a, Microseconds b) {
+    return on_line(amount, x0, a.count(), x1, b.count());
+  };
+  return cost(between(shorter.median, longer.median), between(shorter.p10, longer.p10),
+              between(shorter.p90, longer.p90), kLayerInterpolated);
+}
+
+}  // namespace overlaptune
