@@ -60,7 +60,7 @@ struct RunRequest {
   bool spread = false;     ///< spread the repetitions over about a second
   RunPhase phase = RunPhase::steady;
   bool own_memory = false;  ///< as `RunOptions::own_memory`
-  bool trace = false;  ///< record the GPU's activities in one more repetition, after timing
+  bool trace = false;       ///< record the GPU's activities in one more repetition, after timing
   /// Faults to inject, for tests: "config-index:kind" with kind one of illegal_address, spin,
   /// wrong, killed_rank.
   std::string fault{};
