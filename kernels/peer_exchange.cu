@@ -2,11 +2,7 @@
 // loads the share from all of them, and stores. Sums that are fetched are items of the queue, too:
 // each comes behind the item of the piece, so that it waits only for smaller positions.
 
-#include <utility>
-
-#include "kernels/peer_exchange.hpp"
-#include "kernels/sum.cuh"
-#include "kernels/waits.cuh"
+#include "kernels/piece_walk.cuh"
 
 namespace overlaptune::kernels {
 namespace {
@@ -41,10 +37,14 @@ __device__ uint4 load(const uint4* from) {
 
 /// The work of a kernel. A sum that is stored for all ranks and one that they fetch have kernels of
 /// their own: in one for both, what is loaded ahead would not stay in registers.
-enum class Work { all_reduce, fetched_all_reduce, reduce_scatter, all_to_all };
+enum class Work { all_reduce, told_all_reduce, fetched_all_reduce, reduce_scatter, all_to_all };
 
+/// Whether the sums go into the matrices of all ranks.
+__device__ constexpr bool stores_for_all(Work work) {
+  return work == Work::all_reduce || work == Work::told_all_reduce;
+}
 __device__ constexpr bool is_all_reduce(Work work) {
-  return work == Work::all_reduce || work == Work::fetched_all_reduce;
+  return stores_for_all(work) || work == Work::fetched_all_reduce;
 }
 
 /// Stores the result at `offset` of a row block (all_reduce: of the matrix). `PARTS`: the number of
@@ -63,9 +63,9 @@ __device__ void store(const Arguments& all, std::int64_t offset, const uint4* pa
 #pragma unroll
   for (int step = 0; step < PARTS; ++step) sum.add(parts[step]);
   const uint4 rounded = sum.rounded();
-  if constexpr (WORK != Work::all_reduce) all.result[offset] = rounded;
+  if constexpr (!stores_for_all(WORK)) all.result[offset] = rounded;
   if constexpr (WORK == Work::fetched_all_reduce) all.matrices[all.run.rank][offset] = rounded;
-  if constexpr (WORK == Work::all_reduce) {
+  if constexpr (stores_for_all(WORK)) {
 #pragma unroll
     for (int step = 0; step < PARTS; ++step) {
       all.matrices[(all.run.rank + step) % PARTS][offset] = rounded;
@@ -88,9 +88,9 @@ __device__ void take(const Arguments& all, std::int64_t from, std::int64_t offse
   }
   if constexpr (WORK == Work::all_to_all) return;
   const uint4 rounded = sum.rounded();
-  if constexpr (WORK != Work::all_reduce) all.result[offset] = rounded;
+  if constexpr (!stores_for_all(WORK)) all.result[offset] = rounded;
   if constexpr (is_all_reduce(WORK)) {
-    const int stores = WORK == Work::all_reduce ? all.run.ranks : 1;  // this rank comes first
+    const int stores = stores_for_all(WORK) ? all.run.ranks : 1;  // this rank comes first
     for (int step = 0; step < stores; ++step) {
       all.matrices[(all.run.rank + step) % all.run.ranks][offset] = rounded;
     }
@@ -108,47 +108,6 @@ struct Vectors {
   __device__ std::uint32_t begin(int rank) const { return min(all, of_rank * rank); }
 };
 
-/// The offsets, in the matrix, of vectors of a piece that are `step` apart.
-class Walk {
- public:
-  __device__ Walk(const Arguments& all, const PeerPiece& piece, std::uint32_t first,
-                  std::uint32_t step)
-      : pitch_(all.pitch),
-        begin_(piece.first_row * all.pitch + piece.first_column),
-        columns_(static_cast<std::uint32_t>(piece.columns)),
-        rows_(static_cast<int>(step / columns_)),
-        rest_(step % columns_),
-        row_(static_cast<int>(first / columns_)),
-        column_(first % columns_) {}
-
-  /// The same offsets, which the compiler does not keep from one walk to the other.
-  __device__ Walk once_more() const {
-    Walk again = *this;
-    device::hide(again.row_);
-    return again;
-  }
-
-  __device__ std::int64_t next() {
-    const std::int64_t offset = begin_ + row_ * pitch_ + column_;
-    row_ += rows_;
-    column_ += rest_;
-    if (column_ >= columns_) {
-      column_ -= columns_;
-      ++row_;
-    }
-    return offset;
-  }
-
- private:
-  std::int64_t pitch_;
-  std::int64_t begin_;
-  std::uint32_t columns_;
-  int rows_;  // of a step
-  std::uint32_t rest_;
-  int row_;
-  std::uint32_t column_;
-};
-
 /// Exchanges a share of a piece. `PARTS`: the number of ranks, or 0 for any number.
 template <class Two, Work WORK, int PARTS>
 __device__ void take(const Arguments& all, const PeerPiece& piece, int number) {
@@ -160,7 +119,7 @@ __device__ void take(const Arguments& all, const PeerPiece& piece, int number) {
   const std::int64_t from = shared_out ? 0 : all.run.rank * all.block;
   const std::uint32_t step = all.shares * kThreads;
   const std::uint32_t first = begin + number * kThreads + threadIdx.x;
-  Walk walk(all, piece, first, step);
+  Walk walk(all.pitch, piece, first, step);
   for (std::uint32_t at = first; at < end; at += kAtOnce * step) {
     if constexpr (PARTS == 0) {
       take<Two, WORK>(all, from, walk.next());
@@ -197,7 +156,7 @@ __device__ void fetch(const Arguments& all, const PeerPiece& piece, int number) 
     const uint4* const from = all.matrices[peer];
     const std::uint32_t end = vectors.begin(peer + 1);
     const std::uint32_t first = vectors.begin(peer) + number * kThreads + threadIdx.x;
-    Walk walk(all, piece, first, step);
+    Walk walk(all.pitch, piece, first, step);
 #pragma unroll 1
     for (std::uint32_t at = first; at < end; at += kAtOnce * step) {
       uint4 sums[kAtOnce];
@@ -245,6 +204,12 @@ __global__ void __launch_bounds__(kThreads, 1)
       __syncthreads();
       if (threadIdx.x == 0) device::increment(device::own_flags(all.run)->summed + number, 1);
     }
+    if constexpr (WORK == Work::told_all_reduce) {
+      __syncthreads();
+      if (threadIdx.x < all.run.ranks) {
+        device::increment(all.run.flags[threadIdx.x]->summed + number, 1);
+      }
+    }
   });
   device::part(all.run, last);
 }
@@ -270,6 +235,8 @@ Kernel kernel_for(Work work, int ranks) {
   switch (work) {
     case Work::all_reduce:
       return kernel_for<Two, Work::all_reduce>(ranks);
+    case Work::told_all_reduce:
+      return kernel_for<Two, Work::told_all_reduce>(ranks);
     case Work::fetched_all_reduce:
       return kernel_for<Two, Work::fetched_all_reduce>(ranks);
     case Work::reduce_scatter:
@@ -283,7 +250,8 @@ Kernel kernel_for(Work work, int ranks) {
 Work work_of(const PeerExchange& what) {
   switch (what.collective) {
     case Collective::all_reduce:
-      return what.result != nullptr ? Work::fetched_all_reduce : Work::all_reduce;
+      if (what.result != nullptr) return Work::fetched_all_reduce;
+      return what.tells ? Work::told_all_reduce : Work::all_reduce;
     case Collective::reduce_scatter:
       return Work::reduce_scatter;
     default:
@@ -332,13 +300,7 @@ cudaError_t exchange(cudaStream_t stream, const PeerExchange& what,
     all.matrices[rank] = static_cast<uint4*>(what.matrices[static_cast<std::size_t>(rank)]);
   }
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    PeerPiece piece = pieces[i];
-    piece.first_column /= kInVector;
-    piece.columns /= kInVector;
-    if (piece.columns == all.pitch) {  // whole rows follow one another
-      piece.columns *= std::exchange(piece.rows, 1);
-    }
-    all.piece[i] = piece;
+    all.piece[i] = in_vectors(pieces[i], all.pitch);
   }
   set_steps(static_cast<int>(pieces.size()), fetches, all.step);
   return launch(stream, {static_cast<unsigned>(ctas), kThreads}, kernel_of(what), all);

@@ -45,6 +45,9 @@ struct PeerExchange {
   /// Every rank's matrix, by its address on this GPU (a multiple of 16 bytes).
   std::array<void*, RankFlags::kMostRanks> matrices{};
   void* result = nullptr;  ///< any memory of this GPU. all_reduce: null, or a matrix as the others
+  /// all_reduce without a result: each CTA counts its share of a piece in `RankFlags::summed` of
+  /// all ranks when its sums are there, for kernels/piece_copy.hpp.
+  bool tells = false;
 };
 
 /// Enqueues an exchange, on `ctas` CTAs without shared memory, behind a gate (kernels/gate.hpp).

@@ -47,7 +47,8 @@ void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, const 
                                  .dtype = what.dtype,
                                  .n = what.n,
                                  .block_rows = what.block_rows,
-                                 .result = what.result};
+                                 .result = what.result,
+                                 .tells = what.tells};
   for (int rank = 0; rank < key.ranks; ++rank) {
     const auto r = static_cast<std::size_t>(rank);
     exchange.matrices[r] = world.memory_of(key, rank) + offset;

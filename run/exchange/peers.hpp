@@ -30,6 +30,7 @@ struct PeerMatrix {
   std::int64_t block_rows = 0;
   void* matrix = nullptr;
   void* result = nullptr;  ///< any memory of this GPU; all_reduce: null where sums go to `matrix`
+  bool tells = false;      ///< as `kernels::PeerExchange::tells`
 };
 
 /// Enqueues an exchange, behind a gate. Only one exchange runs at a time, because all use the

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/piece_copy.hpp"
 #include "run/gemm/generated_gemm.hpp"
 #include "run/strategy_runner.hpp"
 #include "run/streams/stream_wait.hpp"
@@ -29,8 +30,12 @@ class GroupExchange {
   /// the GEMM's launch is told.
   virtual kernels::Before begin(cudaStream_t stream) = 0;
 
-  /// As `Plan::finishes_c`.
+  /// Whether the groups are copied to `Operands::finished_c` one by one (`Plan::finishes_c`).
   [[nodiscard]] virtual bool finishes_c() const { return false; }
+  /// Enqueues this copy: `beside` behind the GEMM on its stream, when its SMs are free and the
+  /// exchange is enqueued; `rest` behind both. Only ranks that take part call this.
+  virtual void finish(cudaStream_t /*stream*/, kernels::CopyPart /*part*/,
+                      const Operands& /*operands*/) {}
 
   /// Enqueues the exchange of all groups, in their order. Each begins once its signal has come, or
   /// at once where it has none. Only ranks that take part call this.

@@ -35,7 +35,10 @@ class SignaledPlan : public Plan {
     Fork beside = comm_->fork(stream);
     gemm_.enqueue(stream, launches_[of_gemm], before);
     exchange_->enqueue(comm_->get(), operands, signals_);
+    const bool finishes = operands.finished_c != nullptr;
+    if (finishes) exchange_->finish(stream, kernels::CopyPart::beside, operands);
     beside.join();
+    if (finishes) exchange_->finish(stream, kernels::CopyPart::rest, operands);
   }
 
   [[nodiscard]] bool finishes_c() const override { return exchange_->finishes_c(); }
