@@ -104,7 +104,8 @@ Outcome measure(const RunFlags& flags) {
                                              {.launch = flags.launch,
                                               .repetitions = flags.repetitions,
                                               .timeline = !flags.trace.empty(),
-                                              .phase = flags.phase}));
+                                              .phase = flags.phase,
+                                              .own_memory = flags.phase != RunPhase::steady}));
   outcome.sequential = results.front();
   outcome.result = std::move(results.back());
   outcome.speedups = paired_speedups(outcome.sequential, outcome.result);

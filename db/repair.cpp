@@ -36,6 +36,17 @@ std::optional<Winner> winner_of(const std::vector<Candidate>& candidates) {
   return winner;
 }
 
+/// Takes out the candidates that a second run has ruled out.
+void leave_out_losers(Store::Impl& repaired, TuningRunId run, std::vector<Candidate>& candidates) {
+  repaired.each_phase_result(run, [&](const PhaseResult& result) {
+    if (!rules_out(result)) return;
+    std::erase_if(candidates, [&](const Candidate& each) {
+      return each.origin != Origin::baseline && each.problem == result.problem &&
+             each.launch == result.launch && each.config == result.config;
+    });
+  });
+}
+
 /// Gives each problem with sound candidates and without a winner its best candidate.
 void rebuild_winners(Store::Impl& repaired, Actions& actions) {
   std::map<TuningRunId, std::string> started_at;
@@ -50,8 +61,9 @@ void rebuild_winners(Store::Impl& repaired, Actions& actions) {
     const Candidate& candidate = stored.winner.candidate;
     all.erase({stored.platform, candidate.problem, candidate.launch});
   });
-  for (const auto& [key, runs] : all) {
-    for (const auto& [run, candidates] : runs) {
+  for (auto& [key, runs] : all) {
+    for (auto& [run, candidates] : runs) {
+      leave_out_losers(repaired, run, candidates);
       const auto winner = winner_of(candidates);
       if (!winner) continue;
       // The candidate was measured after its run began. A winner of another node that was not

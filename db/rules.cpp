@@ -171,12 +171,23 @@ Complaint complaint(const Platform& platform) {
                at_least("memory_bytes", platform.memory.count, 0));
 }
 
+/// The longest time of an operation of a layer that is believed: four months.
+constexpr Microseconds kLongestOperation = us(1e13);
+
 Complaint complaint(const Measurement& measurement) {
   if (auto wrong = std::visit(ProbeComplaint{}, measurement.probe)) return wrong;
   if (auto wrong = summary_complaint("time", measurement.time)) return wrong;
   // Plans divide by it.
   if (std::holds_alternative<LayerProbe>(measurement.probe)) {
     if (auto wrong = positive_complaint("time p10 (us)", measurement.time.p10)) return wrong;
+    if (measurement.time.p90 > kLongestOperation) {
+      return fmt::format("time p90 (us): {}; expected at most {}", measurement.time.p90.count(),
+                         kLongestOperation.count());
+    }
+    if (measurement.collective_time || measurement.library_tile) {
+      return "collective_time and library_tile: expected none, for an operation of a layer has "
+             "none";
+    }
   }
   if (measurement.collective_time) {
     if (auto wrong = summary_complaint("collective_time", *measurement.collective_time))
@@ -229,6 +240,9 @@ Complaint complaint(const PhaseResult& result) {
     if (auto wrong = number_complaint("sequential (us)", result.sequential->count())) return wrong;
   }
   if (result.speedup) {
+    if (result.verdict != Verdict::valid || !result.measured || !result.sequential) {
+      return "speedup: expected none, for one of the two has no time";
+    }
     const auto& [median, low, high] = *result.speedup;
     if (auto wrong = spread_complaint("speedup", "", median, low, high, "low", "high")) {
       return wrong;

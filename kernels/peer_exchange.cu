@@ -20,7 +20,7 @@ struct Arguments {
   std::int64_t block;             ///< vectors of a row block
   int shares;                     ///< of each piece
   PeerPiece piece[kMostRegions];  ///< columns are counted in vectors
-  /// Of the queue, each for all shares of a piece: its number, or, where the peers' sums of the
+  /// The queue, a step for all shares of a piece: its number, or, where the peers' sums of the
   /// piece are fetched, the number's complement.
   std::int16_t step[2 * kMostRegions];
 };

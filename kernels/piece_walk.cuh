@@ -31,7 +31,7 @@ class Walk {
         row_(static_cast<int>(first / columns_)),
         column_(first % columns_) {}
 
-  /// The same offsets, which the compiler does not keep from one walk to the other.
+  /// Another walk over these offsets, which the compiler does not keep from one walk to the other.
   __device__ Walk once_more() const {
     Walk again = *this;
     device::hide(again.row_);

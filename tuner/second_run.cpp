@@ -92,7 +92,13 @@ std::optional<Confirmed> SecondRun::confirmed(std::vector<Candidate> best,
     const Paired& pair = pair_of(each);
     each = judged(each, pair.result, pair.sequential);
   }
-  std::erase_if(best, [](const Candidate& each) { return !each.speedup; });
+  std::erase_if(best, [&](const Candidate& each) {
+    if (each.speedup) return false;
+    const RunResult& baseline = pair_of(each).sequential;
+    warn(each, fmt::format("left out: sequential, beside it, {}", to_string(baseline.verdict)),
+         baseline.reason);
+    return true;
+  });
   if (best.empty()) {
     warn(fastest, "the winner could not be run once more", "nothing to compare it with");
     return Confirmed{fastest};
@@ -111,16 +117,19 @@ std::optional<Confirmed> SecondRun::confirmed(std::vector<Candidate> best,
     if (best.empty()) return std::nullopt;
   }
   const RunResult& result = pair_of(best.front()).result;
-  return Confirmed{
-      .candidate = best.front(),
-      .gemm_alone = result.gemm_alone,
-      .collective_alone = result.collective_alone,
-      .overlap_fraction = overlap_of(best.front(), activities_in(result, sequential.problem.op))};
+  return Confirmed{.candidate = best.front(),
+                   .gemm_alone = result.gemm_alone,
+                   .collective_alone = result.collective_alone,
+                   .overlap_fraction =
+                       was_traced_
+                           ? overlap_of(best.front(), activities_in(result, sequential.problem.op))
+                           : std::nullopt};
 }
 
 Expected<SecondRun::Results> SecondRun::run_steady(const std::vector<Candidate>& best,
                                                    const Candidate& sequential) {
   RunOptions options{.repetitions = kSteadyRepetitions, .timeline = traces_, .spread = true};
+  was_traced_ = traces_;
   auto results = run(best, sequential, options);
   const bool failed =
       results && std::any_of(results->begin(), results->end(), [](const Paired& pair) {
@@ -128,7 +137,7 @@ Expected<SecondRun::Results> SecondRun::run_steady(const std::vector<Candidate>&
       });
   if (!traces_ || !failed) return results;
   // The trace may have caused the failure, so run without it.
-  options.timeline = false;
+  options.timeline = was_traced_ = false;
   return run(best, sequential, options);
 }
 
@@ -168,8 +177,7 @@ void SecondRun::sift(RunPhase phase, const Results& results, std::vector<Candida
   for (std::size_t i = 0; i < best.size(); ++i) {
     const PhaseResult& row =
         rows.emplace_back(phase_result(best[i], phase, results[i].sequential, results[i].result));
-    const bool no_gain = phase == RunPhase::steady && row.speedup && row.speedup->median < 1;
-    if (loses(row) || no_gain) {
+    if (rules_out(row)) {
       say_why_out(best[i], row);
     } else {
       left.push_back(std::move(best[i]));

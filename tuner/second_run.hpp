@@ -66,7 +66,8 @@ class SecondRun {
 
   Machine& machine_;
   Keep keep_;
-  bool traces_ = true;  ///< the machine traces, as far as is known
+  bool traces_ = true;       ///< the machine traces, as far as is known
+  bool was_traced_ = false;  ///< the last steady phase had a trace
 };
 
 /// The winner with the values of its second run. `winner` has GEMM and collective alone as they

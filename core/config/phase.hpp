@@ -55,4 +55,12 @@ struct PhaseResult {
   return result.verdict != Verdict::valid || (result.speedup && result.speedup->high < 1);
 }
 
+/// Whether a config cannot win after this phase: it `loses`, or, in the steady phase, is slower
+/// than `sequential` by its median, so that `sequential` is the better choice.
+[[nodiscard]] inline bool rules_out(const PhaseResult& result) {
+  const bool no_gain =
+      result.phase == RunPhase::steady && result.speedup && result.speedup->median < 1;
+  return loses(result) || no_gain;
+}
+
 }  // namespace overlaptune

@@ -78,7 +78,8 @@ Expected<void> TestProblem::allocate() {
                    .scales = bump.take_scales(problem_.elements, problem_.m, problem_.n)};
           }
         },
-        static_cast<std::size_t>(operands + sets * reference));
+        static_cast<std::size_t>(operands + sets * reference) +
+            static_cast<std::size_t>(sets) * exchanged_bytes());  // for `lay_apart`
   };
   // Not all configs use the workspace, so it does not count: the operands alone must exceed the
   // cache.
@@ -93,6 +94,11 @@ std::size_t TestProblem::exchanged_bytes() const {
 
 Expected<void> TestProblem::lay_apart(bool apart) {
   apart_ = apart;
+  for (std::size_t set = 0; !apart && set < given_.size(); ++set) {
+    if (given_[set].a == operands_[set].a) break;  // `poison` has left that one alone
+    OVT_CHECK(cudaMemcpyAsync(const_cast<void*>(operands_[set].a), given_[set].a, exchanged_bytes(),
+                              cudaMemcpyDeviceToDevice, bench_.world.stream()));
+  }
   if (!apart || !given_.empty()) return {};
   std::string lacks;
   std::vector<run::DeviceMemory> memory;
@@ -214,7 +220,11 @@ void TestProblem::poison(int set) {
   const cudaStream_t stream = bench_.world.stream();
   // All bits set is NaN in every type.
   const std::int64_t bytes = run::bytes_of_c(problem_);
-  for (void* const c : {on.c, given()[static_cast<std::size_t>(set)].c}) {
+  const run::Operands& given_set = given()[static_cast<std::size_t>(set)];
+  if (given_set.a != on.a) {
+    OVT_CHECK(cudaMemsetAsync(const_cast<void*>(on.a), 0xff, exchanged_bytes(), stream));
+  }
+  for (void* const c : {on.c, given_set.c}) {
     OVT_CHECK(cudaMemsetAsync(c, 0xff, static_cast<std::size_t>(bytes), stream));
   }
   OVT_CHECK(cudaMemsetAsync(on.workspace, 0xff,

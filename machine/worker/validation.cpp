@@ -56,7 +56,7 @@ Expected<std::unique_ptr<run::Plan>> plan_of(Workbench& bench, const TestProblem
   return run::make_plan(engine, *work, problem.operands(), mutant);
 }
 
-/// Of a config whose plan was made.
+/// For a config whose plan was made.
 bool through_world(const Problem& problem, const Config& config) {
   return run::goes_through_world(*Work::make(problem, config));
 }

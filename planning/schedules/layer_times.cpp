@@ -1,5 +1,6 @@
 #include "planning/schedules/layer_times.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 
@@ -25,7 +26,8 @@ bool LayerTimes::has(LayerWork work) const {
   return found != times_.end() && found->first.first == work;
 }
 
-std::optional<Cost> LayerTimes::time(const LayerProbe& probe, const Doubt& beyond) const {
+std::optional<Cost> LayerTimes::time(const LayerProbe& probe, const Doubt& beyond,
+                                     double us_per_amount) const {
   const auto found = times_.find({probe.work, probe.ranks});
   if (found == times_.end()) return std::nullopt;
   const auto& times = found->second;
@@ -39,8 +41,17 @@ std::optional<Cost> LayerTimes::time(const LayerProbe& probe, const Doubt& beyon
   }
   const auto amount = static_cast<double>(probe.amount);
   if (above == times.begin() || above == times.end()) {
-    const auto& [nearest, time] = above == times.end() ? *std::prev(above) : *above;
-    return Cost{time.median.count() * amount / static_cast<double>(nearest), kLayerExtrapolated,
+    const auto nearest = above == times.end() ? std::prev(above) : above;
+    if (times.size() > 1) {
+      const auto next = above == times.end() ? std::prev(nearest) : std::next(nearest);
+      us_per_amount = (next->second.median - nearest->second.median).count() /
+                      static_cast<double>(next->first - nearest->first);
+    }
+    const double there = nearest->second.median.count();
+    const auto from = static_cast<double>(nearest->first);
+    // Less work takes its share at least, and more work no less time, whatever noise says.
+    const double least = there * std::min(1.0, amount / from);
+    return Cost{std::max(least, there + us_per_amount * (amount - from)), kLayerExtrapolated,
                 beyond};
   }
   const auto& [less, shorter] = *std::prev(above);

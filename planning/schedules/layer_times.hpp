@@ -20,9 +20,12 @@ class LayerTimes {
   [[nodiscard]] bool has(LayerWork work) const;
 
   /// The time of an operation: of its amount, else by a line between its neighbours (both
-  /// logarithms), whose p10 and p90 are the doubt. Beyond the measured amounts it runs at the rate
-  /// of the nearest one, with `beyond` for a doubt. None where the work was never measured.
-  [[nodiscard]] std::optional<Cost> time(const LayerProbe& probe, const Doubt& beyond) const;
+  /// logarithms), whose p10 and p90 are the doubt. Beyond the measured amounts the line through the
+  /// two nearest ones goes on, or, where one alone was measured, `us_per_amount`: a part of its
+  /// time is there whatever the amount. Then `beyond` is the doubt. None where the work was never
+  /// measured.
+  [[nodiscard]] std::optional<Cost> time(const LayerProbe& probe, const Doubt& beyond,
+                                         double us_per_amount) const;
 
  private:
   std::map<std::pair<LayerWork, int>, std::map<std::int64_t, Summary>> times_{};  ///< by amount

@@ -107,8 +107,9 @@ bool PlatformCosts::are_known() const {
 
 std::optional<Cost> PlatformCosts::stored(const LayerProbe& probe) const {
   if (!is_used(probe.work)) return std::nullopt;
-  auto cost = layer_times_.time(
-      probe, probe.work == LayerWork::attention ? kDoubtOfAttention : kDoubtOfMemory);
+  const bool attends = probe.work == LayerWork::attention;
+  auto cost = layer_times_.time(probe, attends ? kDoubtOfAttention : kDoubtOfMemory,
+                                1 / (attends ? attention_flops_per_us_ : bytes_per_us_));
   if (cost) cost->us = std::max(cost->us, parts_of(model_).launch.kernel_gap);
   return cost;
 }
@@ -182,7 +183,7 @@ Expected<LinkCost> PlatformCosts::in_layer(Collective op, double bytes, int rank
   auto cost = collective(op, bytes, ranks);
   const auto work = parse_name<LayerWork>(to_string(op));
   if (!cost || !work) return cost;
-  const auto stored = layer_times_.time({*work, std::llround(bytes), ranks}, {});
+  const auto stored = layer_times_.time({*work, std::llround(bytes), ranks}, {}, 0);
   if (!stored || stored->source == kLayerExtrapolated) return cost;
   cost->us = stored->us;
   cost->source = stored->source;

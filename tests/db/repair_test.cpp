@@ -28,7 +28,7 @@ class RepairTest : public testing::Test {
 
   /// A tuned problem: `sequential` in 100 us, 25 us and 50 us faster candidates, and the last of
   /// them as the winner, which took 48 us when it ran once more.
-  Winner tune(Store& store) {
+  Winner tune(Store& store, std::span<const PhaseResult> phases = {}) {
     Candidate baseline{.problem = problem_,
                        .origin = Origin::baseline,
                        .predicted = us(90),
@@ -52,6 +52,7 @@ class RepairTest : public testing::Test {
                   .overlap_fraction = 0.75};
     winner.candidate.measured = Summary{us(48), us(47), us(49), 24};
     store.put_winner(run, winner);
+    store.add_phase_results(run, phases);
     store.finish_tuning_run(run);
     return winner;
   }
@@ -89,6 +90,25 @@ TEST_F(RepairTest, ADamagedWinnerIsRebuiltFromItsCandidates) {
   EXPECT_EQ(rebuilt[0].winner.candidate.measured->median, us(50));  // of its first run
   EXPECT_EQ(rebuilt[0].winner.sequential, us(100));
   EXPECT_FALSE(hidden_fraction(rebuilt[0].winner));  // the times alone are not known any more
+}
+
+TEST_F(RepairTest, WhatASecondRunRuledOutDoesNotWin) {
+  const PhaseResult cold{.problem = problem_,
+                         .config = samples::numbered_config(3),
+                         .phase = RunPhase::cold,
+                         .measured = Summary{us(130), us(129), us(131), 9},
+                         .sequential = us(100),
+                         .speedup = PhaseResult::Speedup{0.77, 0.75, 0.8}};
+  {
+    Store store(file_, Access::create);
+    tune(store, std::span(&cold, 1));
+  }
+  change("UPDATE winners SET measured_median_us = measured_median_us / 64");
+  Store store(file_, Access::write);
+  store.repair();
+  const auto rebuilt = store.winners();
+  ASSERT_EQ(rebuilt.size(), 1U);
+  EXPECT_EQ(rebuilt[0].winner.candidate.config, samples::numbered_config(2));
 }
 
 TEST_F(RepairTest, TheCopyIsTheFileAsItWas) {

@@ -193,7 +193,7 @@ class Generator {
     made.reason = text();
     if (coin()) made.measured = summary();
     if (coin()) made.sequential = us(real());
-    if (coin()) {
+    if (made.verdict == Verdict::valid && made.measured && made.sequential) {
       const double median = real();
       made.speedup = PhaseResult::Speedup{median, median * 0.9, median * 1.25};
     }
@@ -250,7 +250,9 @@ class Generator {
     made.probe = probe();
     made.time = summary();
     if (std::holds_alternative<ConcurrentProbe>(made.probe)) made.collective_time = summary();
-    if (coin()) made.library_tile = Tile{small(1, 256), small(1, 256), 64, small(1, 8), 2};
+    const bool of_layer = std::holds_alternative<LayerProbe>(made.probe);
+    if (coin() && !of_layer)
+      made.library_tile = Tile{small(1, 256), small(1, 256), 64, small(1, 8), 2};
     made.conditions = conditions();
     return made;
   }

@@ -204,7 +204,11 @@ TEST_F(StoreTest, WhatThePhasesOfSecondRunsFoundComesBackFromAnotherHandle) {
 TEST_F(StoreTest, AResultOfAPhaseThatBreaksARuleIsRefusedWithAllThatCameWithIt) {
   const auto platform = store_.add_platform(draw_.platform());
   const auto run = store_.begin_tuning_run(platform, "request", draw_.provenance());
-  const PhaseResult sound = draw_.phase_result();
+  PhaseResult sound = draw_.phase_result();
+  sound.verdict = Verdict::valid;
+  sound.measured = Summary{us(2), us(1), us(3), 9};
+  sound.sequential = us(2);
+  sound.speedup = {1, 0.9, 1.1};
   const auto said = [&](auto change, const char* words) {
     PhaseResult wrong = sound;
     change(wrong);
@@ -213,6 +217,8 @@ TEST_F(StoreTest, AResultOfAPhaseThatBreaksARuleIsRefusedWithAllThatCameWithIt) 
     });
     EXPECT_NE(message.find(words), std::string::npos) << message;
   };
+  said([](PhaseResult& result) { result.measured.reset(); }, "speedup: expected none");
+  said([](PhaseResult& result) { result.verdict = Verdict::timeout; }, "speedup: expected none");
   said(
       [](PhaseResult& result) {
         result.speedup = {1, 1.1, 1.2};

@@ -64,6 +64,7 @@ TEST_F(KeepTest, the_fastest_wins_with_the_times_of_its_second_run) {
   ASSERT_EQ(machine.runs.size(), 3U);
   EXPECT_TRUE(machine.runs[0].options.spread);
   EXPECT_EQ(machine.runs[0].options.phase, RunPhase::steady);
+  for (const auto& each : machine.runs) EXPECT_TRUE(each.options.own_memory);
   EXPECT_EQ(machine.runs[1].options.phase, RunPhase::cold);
   EXPECT_EQ(machine.runs[2].options.phase, RunPhase::beside);
   EXPECT_EQ((*winner)->candidate.measured->count, machine.runs[0].options.repetitions);

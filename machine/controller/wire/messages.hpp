@@ -59,7 +59,7 @@ struct RunRequest {
   std::uint64_t seed = 0;  ///< seed of the inputs
   bool spread = false;     ///< spread the repetitions over about a second
   RunPhase phase = RunPhase::steady;
-  bool own_memory = false;  ///< as `RunOptions::own_memory`
+  bool own_memory = false;  ///< `RunOptions::own_memory`
   bool trace = false;       ///< record the GPU's activities in one more repetition, after timing
   /// Faults to inject, for tests: "config-index:kind" with kind one of illegal_address, spin,
   /// wrong, killed_rank.

@@ -137,7 +137,13 @@ class _ParallelLinear(torch.nn.Module):
                 f"quantize: a GPU of compute capability {capability[0]}.{capability[1]}; expected at least "
                 f"{_FIRST_WITH_8_BITS[0]}.{_FIRST_WITH_8_BITS[1]}, which has 8-bit products"
             )
-        weight = quantized(part(self.weight.detach()), scales)
+        own = part(self.weight.detach())
+        if tuple(own.shape) != self.own_shape:
+            raise ArgumentError(
+                f"quantize: the weight has shape {tuple(own.shape)} here; expected {self.own_shape}, this rank's part of the "
+                "tensor-parallel group: quantize before fully_shard"
+            )
+        weight = quantized(own, scales)
         check_weight(weight)
         self._result, self._input_scale = self.weight.dtype, input_scale
         self._exact = exact

@@ -19,7 +19,8 @@ def part(tensor: torch.Tensor) -> torch.Tensor:
 
 def checked_part(name: str, tensor: torch.Tensor, expected: Placement, world: World) -> torch.Tensor:
     """This rank's part of an operand. Its gradient has the placement of the operand. Raises ArgumentError for a DTensor
-    that is divided in another way, or among other ranks than those of the world."""
+    that is divided in another way, or among another number of ranks. (That they are those of the world is not looked at:
+    torch.compile could not follow.)"""
     if not isinstance(tensor, DTensor):
         return tensor
     mesh = tensor.device_mesh

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from torch.distributed.tensor import Placement, Replicate, Shard
 from torch.distributed.tensor.parallel import ParallelStyle
 
@@ -39,6 +40,9 @@ class _Overlap(ParallelStyle):
                 f"a mesh of {device_mesh.ndim} dimensions and {device_mesh.size()} ranks: expected one dimension and "
                 f"the {self._world.size} ranks of the world"
             )
+        here, there = (dist.get_process_group_ranks(group) for group in (device_mesh.get_group(), self._world.group))
+        if here != there:
+            raise ArgumentError(f"a mesh of the ranks {here}: expected those of the world, {there}")
         layer: torch.nn.Module = self._layer.from_linear(
             self._world, module, sequence_parallel=self._sequence_parallel, in_place=True
         )

@@ -33,7 +33,7 @@ def row_of(probe: dict[str, Any], times_us: list[float]) -> dict[str, Any]:
     """A measurement, from the time of one run of the operation in each round (two or more)."""
     median, tenths = statistics.median(times_us), statistics.quantiles(times_us, n=10, method="inclusive")
     return {"probe": probe,
-            # Of equal times, tenths differ from the median by rounding.
+            # Tenths of equal times differ from the median by rounding.
             "time": {"median_us": median, "p10_us": min(tenths[0], median), "p90_us": max(tenths[-1], median),
                      "count": len(times_us)},
             "collective_time": None, "library_tile": None, "sm_clock_mhz": None, "power_w": None}

@@ -1,4 +1,4 @@
-"""What every program of scripts/compare-step does on its rank: it joins the others, and takes its pointwise operations."""
+"""The begin of every program of scripts/compare-step on its rank: it joins the others, and takes its pointwise operations."""
 
 from __future__ import annotations
 

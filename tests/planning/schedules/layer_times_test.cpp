@@ -26,7 +26,7 @@ const std::vector<Measurement> kMeasured{
     {.probe = CopyProbe{{10'000}, 0}, .time = {us(70), us(70), us(70), 1}}};
 
 Cost time_of(LayerWork work, std::int64_t amount, int ranks = 1) {
-  return LayerTimes(kMeasured).time({work, amount, ranks}, kBeyond).value();
+  return LayerTimes(kMeasured).time({work, amount, ranks}, kBeyond, 0.01).value();
 }
 
 TEST(LayerTimes, an_amount_that_was_measured_has_its_time) {
@@ -45,22 +45,24 @@ TEST(LayerTimes, between_two_amounts_is_a_line_of_logarithms) {
   EXPECT_NEAR(most_us(cost.us, cost.doubt), 4.8, 1e-12);
 }
 
-TEST(LayerTimes, beyond_the_amounts_the_rate_of_the_nearest_one_goes_on) {
-  const Cost more = time_of(LayerWork::norm, 300'000);
-  EXPECT_NEAR(more.us, 24, 1e-12);
+TEST(LayerTimes, beyond_the_amounts_the_line_through_the_nearest_two_goes_on) {
+  const Cost more = time_of(LayerWork::norm, 298'000);  // 198,000 more, 6 us for each 99,000
+  EXPECT_NEAR(more.us, 20, 1e-12);
   EXPECT_EQ(more.source, kLayerExtrapolated);
-  EXPECT_NEAR(least_us(more.us, more.doubt), 12, 1e-12);
-  EXPECT_NEAR(most_us(more.us, more.doubt), 49, 1e-12);
-  EXPECT_NEAR(time_of(LayerWork::norm, 250).us, 0.5, 1e-12);
-  // One amount alone.
-  EXPECT_NEAR(time_of(LayerWork::rope, 2000).us, 100, 1e-12);
-  EXPECT_NEAR(time_of(LayerWork::rope, 500).us, 25, 1e-12);
+  EXPECT_NEAR(least_us(more.us, more.doubt), 10, 1e-12);
+  EXPECT_NEAR(most_us(more.us, more.doubt), 41, 1e-12);
+  EXPECT_NEAR(time_of(LayerWork::norm, 10).us, 1.94, 1e-12);
+}
+
+TEST(LayerTimes, beyond_one_amount_alone_the_assumed_rate_goes_on) {
+  EXPECT_NEAR(time_of(LayerWork::rope, 2000).us, 60, 1e-12);  // 50 us and 0.01 us for each
+  EXPECT_NEAR(time_of(LayerWork::rope, 500).us, 45, 1e-12);
 }
 
 TEST(LayerTimes, works_and_ranks_are_kept_apart) {
   const LayerTimes times(kMeasured);
-  EXPECT_FALSE(times.time({LayerWork::activation, 1000}, kBeyond));
-  EXPECT_FALSE(times.time({LayerWork::all_gather, 1000, 4}, kBeyond));
+  EXPECT_FALSE(times.time({LayerWork::activation, 1000}, kBeyond, 1));
+  EXPECT_FALSE(times.time({LayerWork::all_gather, 1000, 4}, kBeyond, 1));
   EXPECT_DOUBLE_EQ(time_of(LayerWork::all_gather, 1000, 2).us, 30);
   EXPECT_TRUE(times.has(LayerWork::all_gather));
   EXPECT_FALSE(times.has(LayerWork::all_reduce));
@@ -70,7 +72,7 @@ TEST(LayerTimes, works_and_ranks_are_kept_apart) {
 TEST(LayerTimes, a_later_measurement_of_one_amount_counts) {
   std::vector<Measurement> twice = kMeasured;
   twice.push_back(of(LayerWork::norm, 1000, 3));
-  EXPECT_DOUBLE_EQ(LayerTimes(twice).time({LayerWork::norm, 1000}, kBeyond)->us, 3);
+  EXPECT_DOUBLE_EQ(LayerTimes(twice).time({LayerWork::norm, 1000}, kBeyond, 1)->us, 3);
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ RunRequest some_run() {
           .repetitions = 12,
           .seed = std::numeric_limits<std::uint64_t>::max(),
           .phase = RunPhase::beside,
+          .own_memory = true,
           .trace = true,
           .fault = "1:spin"};
 }
