@@ -19,8 +19,8 @@ inline constexpr Doubt kDoubtOfAttention{.low = 0.8, .high = 1.35, .more_us = 13
 /// took 0.76 to 0.87 of the time.
 inline constexpr Doubt kDoubtOfGemm{.low = 0.75, .high = 1.05};
 
-/// In the rounds of winners, reduce-scatters took 0.79 of the predicted time and more; all-gathers as
-/// PyTorch calls them 1.26 to 1.31 times it ("Operations of a layer").
+/// In the rounds of winners, reduce-scatters took 0.79 of the predicted time and more; all-gathers
+/// as PyTorch calls them 1.26 to 1.31 times it ("Operations of a layer").
 inline constexpr Doubt kDoubtOfCollective{.low = 0.75, .high = 1.35};
 
 }  // namespace overlaptune
