@@ -115,7 +115,7 @@ ClockModel::Slowdowns ClockModel::slowdowns(const Load& load, const Constants& c
     const double smooth = above > 30 ? above : std::log1p(std::exp(above));
     return 1 + constants.loss * constants.rounding * smooth;
   };
-  const double both = std::max(0.0, load.gemm + load.collective - load.round);
+  const double both = std::max(0.0, load.gemm + load.collective + load.rest - load.round);
   return {.gemm = load.gemm > 0 ? slowdown((gemm + constants.collective_power * both) /
                                            (load.gemm * load.stretch))
                                 : 1,

@@ -26,6 +26,7 @@ struct Load {
   double gemm = 0;     ///< time of the GEMMs of one round, with nothing beside them
   double stretch = 1;  ///< factor by which a collective beside the predicted GEMM makes it longer
   double collective = 0;  ///< time of the collectives of one round
+  double rest = 0;        ///< time of a round in which neither runs, which draws little
   double round = 0;       ///< time of one round
 };
 

@@ -98,6 +98,7 @@ class Builder {
            std::vector<int> after) {
     const int task = add(kind, value_or_throw(costs_.gemm(m, n, k)), std::move(after));
     pass_.tasks.back().task.is_gemm = true;
+    pass_.tasks.back().size = {m, n, k};
     return task;
   }
   int weight_gradient(const std::string& kind, std::int64_t m, std::int64_t n, std::int64_t k,
@@ -130,7 +131,8 @@ class Builder {
                              .kind = kind_of(compute) + " + " + to_string_of(op),
                              .us = cost->us,
                              .source = cost->source,
-                             .doubt = cost->doubt});
+                             .doubt = cost->doubt,
+                             .extra_loads = cost->extra_loads});
   }
   LayerPass done(std::vector<int> first, int last, std::vector<int> weights) {
     pass_.first = std::move(first);

@@ -20,9 +20,10 @@ PlannedStep plan_model_step(const ModelConfig& config, const StepShape& shape,
   }
   const PlatformCosts costs(platform, grounds.measurements, grounds.model, grounds.ask, config,
                             known);
+  const StepClocks clocks = value_or_throw(costs.clocks(config, shape));
   PlannedStep made{.name = config.name,
                    .shape = shape,
-                   .plan = value_or_throw(plan_step(config, shape, costs.costs())),
+                   .plan = value_or_throw(plan_step(config, shape, costs.costs(clocks))),
                    .costs = costs.sources(),
                    .assumptions = assumptions_of_attention(config, shape.tokens),
                    .platform = platform};

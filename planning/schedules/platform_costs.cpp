@@ -61,8 +61,12 @@ PlatformCosts::PlatformCosts(const Platform& platform, std::vector<Measurement> 
   if (known.attention_tflops) {
     attention_flops_per_us_ = *known.attention_tflops * kFlopsOfTflops;
   } else {
-    const Cost large = value_or_throw(gemm(kLargeGemm, kLargeGemm, kLargeGemm));
-    attention_flops_per_us_ = kAttentionOfGemm * 2 * std::pow(kLargeGemm, 3) / large.us;
+    const Probe large =
+        GemmProbe{.m = kLargeGemm, .n = kLargeGemm, .k = kLargeGemm, .elements = elements_};
+    const Measurement* const found = measured(large);
+    const double us = found != nullptr ? found->time.median.count()
+                                       : value_or_throw(model_.analytic().predict(large)).count();
+    attention_flops_per_us_ = kAttentionOfGemm * 2 * std::pow(kLargeGemm, 3) / us;
   }
   sources_ = {
       fmt::format("GEMMs and collectives: measured where a probe has the size, else predicted from "
@@ -114,52 +118,82 @@ std::optional<Cost> PlatformCosts::stored(const LayerProbe& probe) const {
   return cost;
 }
 
-StepCosts PlatformCosts::costs() const {
-  return {.gemm = [this](auto m, auto n, auto k) { return gemm(m, n, k); },
-          .tensor_parallel = [this](auto op, auto bytes,
-                                    auto ranks) { return in_layer(op, bytes, ranks); },
-          .data_parallel = [this](auto op, auto bytes,
-                                  auto ranks) { return across_replicas(op, bytes, ranks); },
-          .fused = [this](const Problem& problem) { return fused(problem); },
-          .stored = [this](const LayerProbe& probe) { return stored(probe); },
-          .bytes_per_us = bytes_per_us_,
-          .memory_source = memory_source_,
-          .memory_doubt = known_.memory_gb_per_s ? Doubt{} : kDoubtOfMemory,
-          .attention_flops_per_us = attention_flops_per_us_,
-          .attention_source = known_.attention_tflops ? "tensor rate given" : "tensor rate probed",
-          .attention_doubt = known_.attention_tflops ? Doubt{} : kDoubtOfAttention,
-          .launch_us = parts_of(model_).launch.kernel_gap};
+Expected<StepClocks> PlatformCosts::clocks(const ModelConfig& config,
+                                           const StepShape& shape) const {
+  const auto operations = layer_operations(config, shape, costs({}));
+  if (!operations) return error_of(operations);
+  const ClockModel& clock = parts_of(model_).clock;
+  return step_clocks(*operations, elements_,
+                     [&](const Load& load) { return clock.slowdown(load); });
 }
 
-/// Times are those of a kernel among others in a graph: with the gap before it, without the replay.
-Expected<Cost> PlatformCosts::predicted(const Probe& probe) const {
-  const LaunchModel& launch = parts_of(model_).launch;
-  const double other = launch.kernel_gap - launch.replay;
-  const Doubt doubt = std::holds_alternative<GemmProbe>(probe) ? kDoubtOfGemm : kDoubtOfCollective;
+StepCosts PlatformCosts::costs(const StepClocks& clocks) const {
+  return {
+      .gemm =
+          [this, clocks](auto m, auto n, auto k) {
+            return gemm({m, n, k}, clocks.apart);
+          },
+      .tensor_parallel = [this](auto op, auto bytes,
+                                auto ranks) { return in_layer(op, bytes, ranks); },
+      .data_parallel = [this](auto op, auto bytes,
+                              auto ranks) { return across_replicas(op, bytes, ranks); },
+      .fused = [this, clocks](const Problem& problem) { return fused(problem, clocks.overlapped); },
+      .stored = [this](const LayerProbe& probe) { return stored(probe); },
+      .bytes_per_us = bytes_per_us_,
+      .memory_source = memory_source_,
+      .memory_doubt = known_.memory_gb_per_s ? Doubt{} : kDoubtOfMemory,
+      .attention_flops_per_us = attention_flops_per_us_,
+      .attention_source = known_.attention_tflops ? "tensor rate given" : "tensor rate probed",
+      .attention_doubt = known_.attention_tflops ? Doubt{} : kDoubtOfAttention,
+      .launch_us = parts_of(model_).launch.kernel_gap};
+}
+
+/// The latest measurement of a probe; null: there is none.
+const Measurement* PlatformCosts::measured(const Probe& probe) const {
   const auto known = std::find_if(measurements_.rbegin(), measurements_.rend(),
                                   [&](const Measurement& each) { return each.probe == probe; });
-  if (known != measurements_.rend()) {
-    return Cost{std::max(known->time.median.count() + other, launch.kernel_gap), "measured", doubt};
-  }
-  const auto time = model_.analytic().predict(probe);
-  if (!time) return error_of(time);
-  return Cost{std::max(time->count() + other, launch.kernel_gap), "predicted", doubt};
+  return known == measurements_.rend() ? nullptr : &*known;
 }
 
-Expected<Cost> PlatformCosts::gemm(std::int64_t m, std::int64_t n, std::int64_t k) const {
-  return predicted(GemmProbe{.m = m, .n = n, .k = k, .elements = elements_});
+/// The cost of a kernel among others in a graph, from its time without the replay: with the gap
+/// before it.
+Cost PlatformCosts::among_others(double us, std::string source, const Doubt& doubt) const {
+  const double gap = parts_of(model_).launch.kernel_gap;
+  return {std::max(us + gap, gap), std::move(source), doubt};
+}
+
+/// A GEMM at a clock that slows it by `slowdown`. What a probe measured is brought to the full
+/// clock first, by the clock that was recorded with it.
+Expected<Cost> PlatformCosts::gemm(const GemmSize& size, double slowdown) const {
+  const auto& [m, n, k] = size;
+  const Model::Parts& parts = parts_of(model_);
+  const GemmProbe probe{.m = m, .n = n, .k = k, .elements = elements_};
+  if (const Measurement* const known = measured(probe)) {
+    const double time = known->time.median.count() - parts.launch.replay;
+    return among_others(time / parts.clock.recorded(known->conditions) * slowdown, "measured",
+                        kDoubtOfGemm);
+  }
+  const auto gemms = parts.gemms_of(elements_);
+  if (!gemms) return error_of(gemms);
+  return among_others((*gemms)->library.time(m, n, k, platform_.sms) * slowdown, "predicted",
+                      kDoubtOfGemm);
 }
 
 Expected<LinkCost> PlatformCosts::collective(Collective op, double bytes, int ranks) const {
-  const auto alone = predicted(
-      CollectiveProbe{.collective = op, .bytes = Bytes{std::llround(bytes)}, .ranks = ranks});
-  if (!alone) {
+  const CollectiveProbe probe{
+      .collective = op, .bytes = Bytes{std::llround(bytes)}, .ranks = ranks};
+  const Measurement* const known = measured(probe);
+  const auto time = known != nullptr ? Expected<Microseconds>(known->time.median)
+                                     : model_.analytic().predict(probe);
+  if (!time) {
     return bad_input(fmt::format(
         "{}: {} of {} ranks: never probed: expected `overlaptune probe --ranks {}` into this "
         "database",
         full_name(platform_), to_string(op), ranks, ranks));
   }
-  LinkCost cost{.us = alone->us, .source = alone->source, .doubt = alone->doubt};
+  Cost alone = among_others(time->count() - parts_of(model_).launch.replay,
+                            known != nullptr ? "measured" : "predicted", kDoubtOfCollective);
+  LinkCost cost{.us = alone.us, .source = std::move(alone.source), .doubt = alone.doubt};
   const auto gemms = parts_of(model_).gemms_of(elements_);
   if (!gemms) return error_of(gemms);
   // Beside a GEMM the collective has a few SMs of its own: as many as lose least on both sides.
@@ -204,12 +238,9 @@ Expected<LinkCost> PlatformCosts::across_replicas(Collective op, double bytes, i
                   ranks, to_string(op), ranks, full_name(platform_), ranks));
 }
 
-/// The least time of `sequential` among a graph's other kernels, at the clock of the tasks: a GEMM
-/// and the fastest collective that the platform has for it, which may be another one than NCCL's
-/// ring. Error: as `gemm` and `collective`.
-Expected<double> PlatformCosts::sequential(const Problem& problem) const {
-  const auto product = gemm(problem.m, problem.n, problem.k);
-  if (!product) return error_of(product);
+/// The least time of `sequential` among a graph's other kernels: a GEMM, and the fastest collective
+/// that the platform has for it, which may be another one than NCCL's ring. Error: as `collective`.
+Expected<double> PlatformCosts::sequential(const Problem& problem, const Cost& product) const {
   const auto ring = collective(collective_of(problem.op),
                                static_cast<double>(collective_bytes(problem).count), problem.ranks);
   if (!ring) return error_of(ring);
@@ -219,15 +250,15 @@ Expected<double> PlatformCosts::sequential(const Problem& problem) const {
   const auto made = model_.analytic().predict(problem, fastest->front().config, Launch::graph);
   if (!made) return error_of(made);
   const double by_other = made->collective_alone.count() + parts_of(model_).launch.kernel_gap;
-  return product->us + std::min(ring->us, by_other);
+  return product.us + std::min(ring->us, by_other);
 }
 
 /// Winners were measured in turn with `sequential`, at the clock of those rounds, and predictions
-/// are of the same rounds; a probe times a GEMM by itself at another clock. The two are not
-/// subtracted from each other: the ratio to `sequential` of the same rounds carries over.
+/// are of the same rounds; a step has another clock. Times of two clocks are not subtracted from
+/// each other: the ratio to `sequential` of the same rounds carries over.
 ///
 ///     fused here = fused of the rounds * (sequential here / sequential of the rounds)
-std::optional<Cost> PlatformCosts::fused(Problem problem) const {
+std::optional<Cost> PlatformCosts::fused(Problem problem, double slowdown) const {
   problem.elements = elements_;
   const auto valid = validated(problem);
   if (!valid) return std::nullopt;
@@ -237,22 +268,24 @@ std::optional<Cost> PlatformCosts::fused(Problem problem) const {
   // faster.
   if (answer.config == Config{}) return std::nullopt;
   const auto time = answer.source == Source::exact ? answer.measured : answer.predicted;
-  const auto alone = gemm(valid->m, valid->n, valid->k);
-  const auto apart = sequential(*valid);
-  if (!time || !answer.baseline || !alone || !apart) return std::nullopt;
+  const auto alone = gemm({valid->m, valid->n, valid->k}, slowdown);
+  if (!time || !answer.baseline || !alone) return std::nullopt;
+  const auto apart = sequential(*valid, *alone);
+  if (!apart) return std::nullopt;
   const LaunchModel& launch = parts_of(model_).launch;
-  const auto among_others = [&](Microseconds us) {
-    return std::max(us.count() - launch.replay + launch.kernel_gap, launch.kernel_gap);
+  const auto of_rounds = [&](Microseconds us) {
+    return among_others(us.count() - launch.replay, "", {}).us;
   };
-  const double us = among_others(*time) * *apart / among_others(*answer.baseline);
+  const double us = of_rounds(*time) * *apart / of_rounds(*answer.baseline);
   // No overlap hides more than the collective. Medians of noisy rounds may say so. The operation is
   // as far off as its parts.
   const double part = alone->us / *apart;
   const auto mixed = [part](double gemm, double links) { return part * gemm + (1 - part) * links; };
-  return Cost{std::max(us, alone->us),
-              answer.source == Source::exact ? "measured" : "predicted",
-              {.low = mixed(kDoubtOfGemm.low, kDoubtOfCollective.low),
-               .high = mixed(kDoubtOfGemm.high, kDoubtOfCollective.high)}};
+  return Cost{.us = std::max(us, alone->us),
+              .source = answer.source == Source::exact ? "measured" : "predicted",
+              .doubt = {.low = mixed(kDoubtOfGemm.low, kDoubtOfCollective.low),
+                        .high = mixed(kDoubtOfGemm.high, kDoubtOfCollective.high)},
+              .extra_loads = extra_loads(tile_of(answer.config))};
 }
 
 }  // namespace overlaptune

@@ -12,6 +12,7 @@
 #include "core/platform.hpp"
 #include "model/learned_model.hpp"
 #include "planning/schedules/layer_times.hpp"
+#include "planning/schedules/step_clock.hpp"
 #include "planning/schedules/step_graph.hpp"
 
 namespace overlaptune {
@@ -30,19 +31,24 @@ class PlatformCosts {
   PlatformCosts(const Platform& platform, std::vector<Measurement> measurements,
                 const LearnedModel& model, std::function<Answer(const Problem&)> ask,
                 const ModelConfig& config, const KnownRates& known);
-  [[nodiscard]] StepCosts costs() const;
+  /// Costs at these clocks: GEMMs where operations run one after the other, and fused ones.
+  [[nodiscard]] StepCosts costs(const StepClocks& clocks) const;
+  /// The clocks of a step of this model. Error: as `layer_operations`.
+  [[nodiscard]] Expected<StepClocks> clocks(const ModelConfig& config,
+                                            const StepShape& shape) const;
   [[nodiscard]] const std::vector<std::string>& sources() const { return sources_; }
   /// Whether the operations that are no GEMM and no collective have stored times or given rates.
   [[nodiscard]] bool are_known() const;
 
  private:
-  [[nodiscard]] Expected<Cost> predicted(const Probe& probe) const;
-  [[nodiscard]] Expected<Cost> gemm(std::int64_t m, std::int64_t n, std::int64_t k) const;
+  [[nodiscard]] const Measurement* measured(const Probe& probe) const;
+  [[nodiscard]] Cost among_others(double us, std::string source, const Doubt& doubt) const;
+  [[nodiscard]] Expected<Cost> gemm(const GemmSize& size, double slowdown) const;
   [[nodiscard]] Expected<LinkCost> collective(Collective op, double bytes, int ranks) const;
   [[nodiscard]] Expected<LinkCost> in_layer(Collective op, double bytes, int ranks) const;
   [[nodiscard]] Expected<LinkCost> across_replicas(Collective op, double bytes, int ranks) const;
-  [[nodiscard]] Expected<double> sequential(const Problem& problem) const;
-  [[nodiscard]] std::optional<Cost> fused(Problem problem) const;
+  [[nodiscard]] Expected<double> sequential(const Problem& problem, const Cost& product) const;
+  [[nodiscard]] std::optional<Cost> fused(Problem problem, double slowdown) const;
   [[nodiscard]] bool is_used(LayerWork work) const;
   [[nodiscard]] std::optional<Cost> stored(const LayerProbe& probe) const;
 

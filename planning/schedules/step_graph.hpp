@@ -18,6 +18,7 @@ struct Cost {
   double us = 0;
   std::string source{};
   Doubt doubt{};
+  double extra_loads = 0;  ///< of a fused GEMM (`Fusion`)
 };
 
 /// A collective, and the factors by which it and a compute task slow each other.
@@ -73,10 +74,17 @@ struct StepShape {
   bool gradient_norm = true;  ///< the optimiser waits for the norm of all gradients
 };
 
+struct GemmSize {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+};
+
 /// An operation of a layer. `after` has the operations of the same pass and layer; -1 stands for
 /// the result of the layer before it in the pass.
 struct LayerTask {
   Task task{};
+  GemmSize size{};  ///< of a GEMM
   bool is_weight_gradient = false;
 };
 

@@ -35,17 +35,12 @@ const Task& task_at(const TaskGraph& graph, int index) {
   return graph.tasks[static_cast<std::size_t>(index)];
 }
 
-double saved(const TaskGraph& graph, const Fusion& fusion) {
-  return task_at(graph, fusion.compute).us + task_at(graph, fusion.links).us - fusion.us;
-}
-
 void add(TimeRange& sum, double us, const Doubt& doubt, double times = 1) {
   sum.low_us += times * least_us(us, doubt);
   sum.high_us += times * most_us(us, doubt);
 }
 
-/// Fills the times of all tasks one after the other, alone and with the fusions that save most. A
-/// task is in one of them.
+/// Fills the times of all tasks one after the other, alone and with the best fusions.
 void add_sums(StepPlan& plan, const TaskGraph& graph) {
   for (const Task& task : graph.tasks) {
     plan.sequential_us += task.us;
@@ -53,19 +48,7 @@ void add_sums(StepPlan& plan, const TaskGraph& graph) {
   }
   plan.operations_us = plan.sequential_us;
   plan.operations = plan.sequential;
-  std::vector<const Fusion*> fusions;
-  for (const Fusion& fusion : graph.fusions) {
-    if (saved(graph, fusion) > 0) fusions.push_back(&fusion);
-  }
-  std::stable_sort(fusions.begin(), fusions.end(), [&](const Fusion* a, const Fusion* b) {
-    return saved(graph, *a) > saved(graph, *b);
-  });
-  std::vector<char> taken(graph.tasks.size(), 0);
-  for (const Fusion* fusion : fusions) {
-    char& compute = taken[static_cast<std::size_t>(fusion->compute)];
-    char& links = taken[static_cast<std::size_t>(fusion->links)];
-    if (compute != 0 || links != 0) continue;
-    compute = links = 1;
+  for (const Fusion* fusion : best_fusions(graph)) {
     plan.operations_us -= saved(graph, *fusion);
     add(plan.operations, fusion->us, fusion->doubt);
     for (const int each : {fusion->compute, fusion->links}) {

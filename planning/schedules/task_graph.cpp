@@ -194,6 +194,30 @@ void refuse_nulls(const nlohmann::json& document, std::string_view origin) {
 
 }  // namespace
 
+double saved(const TaskGraph& graph, const Fusion& fusion) {
+  return graph.tasks[static_cast<std::size_t>(fusion.compute)].us +
+         graph.tasks[static_cast<std::size_t>(fusion.links)].us - fusion.us;
+}
+
+std::vector<const Fusion*> best_fusions(const TaskGraph& graph) {
+  std::vector<const Fusion*> best;
+  for (const Fusion& fusion : graph.fusions) {
+    if (saved(graph, fusion) > 0) best.push_back(&fusion);
+  }
+  std::stable_sort(best.begin(), best.end(), [&](const Fusion* a, const Fusion* b) {
+    return saved(graph, *a) > saved(graph, *b);
+  });
+  std::vector<char> taken(graph.tasks.size(), 0);
+  std::erase_if(best, [&](const Fusion* fusion) {
+    char& compute = taken[static_cast<std::size_t>(fusion->compute)];
+    char& links = taken[static_cast<std::size_t>(fusion->links)];
+    if (compute != 0 || links != 0) return true;
+    compute = links = 1;
+    return false;
+  });
+  return best;
+}
+
 Expected<void> check(const TaskGraph& graph) {
   const auto count = static_cast<int>(graph.tasks.size());
   for (const Task& task : graph.tasks) {

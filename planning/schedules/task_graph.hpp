@@ -75,12 +75,19 @@ struct Fusion {
   double us = 0;  ///< of both as one
   std::string source{};
   Doubt doubt{};
+  double extra_loads = 0;  ///< `extra_loads` of the tile of its GEMM (model/clock_model.hpp)
 };
 
 struct TaskGraph {
   std::vector<Task> tasks{};
   std::vector<Fusion> fusions{};
 };
+
+/// The time that a fusion saves: negative where it takes longer than its tasks.
+[[nodiscard]] double saved(const TaskGraph& graph, const Fusion& fusion);
+
+/// The fusions that save time, those that save most first. A task is in one of them.
+[[nodiscard]] std::vector<const Fusion*> best_fusions(const TaskGraph& graph);
 
 /// Error, naming the task: times that are negative or not finite, factors below 1, indices that do
 /// not exist, tasks that wait for each other in a cycle, fusions that `check_fusions` refuses.

@@ -17,7 +17,8 @@ class GpuTest : public ::testing::Test {
   void SetUp() override {
     // A kernel that is loaded at its first launch would wait for kernels that wait for it.
     setenv("CUDA_MODULE_LOADING", "EAGER", 1);
-    // Streams that share one of the usual 8 queues would wait for each other: 8 ranks with two each.
+    // Streams that share one of the usual 8 queues would wait for each other: 8 ranks with two
+    // each.
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);
     int count = 0;
     if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "no GPU";

@@ -45,7 +45,7 @@ class StepClockTest : public testing::Test {
     costs_ = std::make_unique<PlatformCosts>(
         platform_, measurements_, *model_, [this](const Problem&) { return winner_; },
         ModelConfig{.hidden = 8192}, KnownRates{});
-    const StepCosts costs = costs_->costs();
+    const StepCosts costs = costs_->costs({});
     gemm_ = value_or_throw(costs.gemm(kTimed.m, kTimed.n, kTimed.k)).us;
     const double bytes = 2.0 * 4096 * 8192;
     collective_ = value_or_throw(costs.tensor_parallel(Collective::reduce_scatter, bytes, 8)).us;
@@ -60,7 +60,7 @@ class StepClockTest : public testing::Test {
                .config = Chunked{.chunks = 2},
                .measured = us(winner + other),
                .baseline = us(sequential + other)};
-    return costs_->costs().fused(kTimed).value().us;
+    return costs_->costs({}).fused(kTimed).value().us;
   }
 
   Platform platform_{};
@@ -118,7 +118,7 @@ TEST_P(HeldOutSteps, no_operation_gains_more_than_its_communication) {
     const Problem& problem = winner.problem;
     const PlatformCosts platform(grounds.platform, grounds.measurements, grounds.model, grounds.ask,
                                  {.hidden = problem.k, .elements = problem.elements}, {});
-    const StepCosts costs = platform.costs();
+    const StepCosts costs = platform.costs({});
     const auto fused = costs.fused(problem);
     if (!fused) continue;
     const double gemm = value_or_throw(costs.gemm(problem.m, problem.n, problem.k)).us;
