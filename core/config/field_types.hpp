@@ -50,6 +50,9 @@ struct Transport {
 struct Chunks {
   static constexpr FieldInfo info{"chunks", "chunks", 1, 1 << 30, "1"};
 };
+struct KChunks {
+  static constexpr FieldInfo info{"k_chunks", "k_chunks", 1, 1 << 30, "1"};
+};
 struct Wait {
   static constexpr FieldInfo info{"wait", "wait", 0, 0, "driver"};
 };
@@ -60,10 +63,10 @@ struct WaveGroups {
 }  // namespace config_field
 
 /// Every field, in the order of the columns of tables and JSON.
-using AllFields =
-    std::tuple<config_field::Tile, config_field::Stages, config_field::Cluster,
-               config_field::Swizzle, config_field::CommCtas, config_field::WaveGroups,
-               config_field::Chunks, config_field::Transport, config_field::Wait>;
+using AllFields = std::tuple<config_field::Tile, config_field::Stages, config_field::Cluster,
+                             config_field::Swizzle, config_field::CommCtas,
+                             config_field::WaveGroups, config_field::Chunks, config_field::KChunks,
+                             config_field::Transport, config_field::Wait>;
 
 /// Calls `visit(field)` for each of `AllFields`.
 template <class Visit>

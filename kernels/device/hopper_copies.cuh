@@ -43,11 +43,13 @@ __device__ __forceinline__ RowsOfBlock rows_of(const Launch<K>& launch, int bloc
   }
 }
 
-/// Loads all steps of a tile. By one thread. `ask` is called once, when only the last steps are
-/// left: a CTA that took its next item earlier would keep it from others while it waits.
+/// Loads all steps of a tile, whose rows are of wave group `group` where they arrive. By one
+/// thread. `ask` is called once, when only the last steps are left: a CTA that took its next item
+/// earlier would keep it from others while it waits.
 template <class K, class Ask>
 __device__ __forceinline__ void load_tile(const Launch<K>& launch, const volatile Item& item,
-                                          const Stages& stages, const Ask& ask) {
+                                          const Stages& stages, [[maybe_unused]] int group,
+                                          const Ask& ask) {
   constexpr int kLastSteps = 4;  // under these and those in the ring, the answer comes
   const Order& order = launch.order;
   const TensorMap* const b = &launch.b;
@@ -63,9 +65,18 @@ __device__ __forceinline__ void load_tile(const Launch<K>& launch, const volatil
     shared = item.shared;
   };
   read();
+  [[maybe_unused]] int columns = first_step<K>(order);  // those before this step are there
+  if constexpr (K::Feed::kWaits) {
+    if (columns == 0) columns = launch.feed.chunk_steps;
+  }
 #pragma unroll 1
   for (int step = first_step<K>(order); step < end; ++step) {
     if (step == asks) ask();
+    if constexpr (K::Feed::kWaits) {
+      if (step == columns) {
+        columns = K::Feed::wait_for_columns(launch.run, launch.feed, group, step);
+      }
+    }
     if (!kSchedules<K>) read();  // so that no register keeps it
     // Waits until the stage is empty in both CTAs: the consumers of each release it to both.
     barrier_wait(stages.empty + 8 * ring.stage, ring.phase);
@@ -156,7 +167,7 @@ __device__ __forceinline__ void produce(const Launch<K>& launch, Schedule& sched
         continue;
       }
     }
-    load_tile(launch, item, stages, ask);
+    load_tile(launch, item, stages, arrived, ask);
   }
 }
 

@@ -75,6 +75,7 @@ struct RowsParams {
   int blocks;  ///< row blocks
   int block_tiles;
   int arrivals_count;
+  int chunk_steps;  ///< steps of k whose columns of A arrive together: all, or a chunk
   // `PushOrder` in strategies/waiting/push_order.hpp, in items; `pushes` is 0 where the launch
   // sends no rows.
   int pushes;

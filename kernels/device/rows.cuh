@@ -32,10 +32,10 @@ struct Rows {
     return place;
   }
 
-  /// Waits until the rows of the tile are there. `group`: the wave group that this thread waited
-  /// for last, -1 at first; it ascends: all homes (homes.cuh) are of group 0, and the tiles behind
-  /// them ascend. The rows may then be read in any way: by this thread, or by copies that it
-  /// starts.
+  /// Waits until the rows of the tile are there, or their first chunk of columns. `group`: the wave
+  /// group that this thread waited for last, -1 at first; it ascends: all homes (homes.cuh) are of
+  /// group 0, and the tiles behind them ascend. The rows may then be read in any way: by this
+  /// thread, or by copies that it starts.
   static __device__ __forceinline__ void wait(const Run& run, const Params& rows, int tile,
                                               int& group) {
     if (group >= 0 && tile < rows.arrivals[group].end) return;
@@ -46,6 +46,19 @@ struct Rows {
     if (arrival.counter == nullptr) return;
     wait_for(run, arrival.counter, arrival.value, Awaited::counter, group);
     fence_copies();  // TMA reads what the counter says is there
+  }
+
+  /// Waits until the columns from a step on are there, in the rows of a wave group whose first
+  /// chunk is. The group's counter counts chunks. Returns the step of the next chunk.
+  static __device__ __forceinline__ int wait_for_columns(const Run& run, const Params& rows,
+                                                         int group, int step) {
+    const int chunk = step / rows.chunk_steps;
+    const u32* counter = rows.arrivals[group].counter;
+    if (counter != nullptr) {
+      wait_for(run, counter, static_cast<u32>(chunk) + 1, Awaited::counter, group);
+      fence_copies();
+    }
+    return (chunk + 1) * rows.chunk_steps;
   }
 };
 

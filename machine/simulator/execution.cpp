@@ -65,7 +65,9 @@ std::vector<double> arrivals_of(const Setting& setting, const Schedule& schedule
   if (schedule.coupling != Coupling::waiting) return {};
   const LaunchCosts costs = launch_costs(*setting.profile, setting.effects, setting.launch);
   const double gemm_start = costs.earliest(submissions_of(schedule));
-  std::vector<double> arrivals{0};  // the rank's own rows are there
+  const std::size_t groups = schedule.collectives.size() / schedule.chunks;
+  std::vector<double> arrivals(groups + 1, 0);  // the rank's own rows are there
+  const double tile = schedule.gemms[0].schedule.runs.back().time;
   const bool by_copies = sends_by_copies(schedule);
   const double slowed =
       by_copies ? 1
@@ -80,7 +82,12 @@ std::vector<double> arrivals_of(const Setting& setting, const Schedule& schedule
     work += std::max(0.0, start - std::max(now, gemm_start)) * clock;
     now = start + task.work * task.slowed * slowed;
     work += std::max(0.0, now - std::max(start, gemm_start)) * clock / task.slows_other;
-    arrivals.push_back(work + costs.signal * clock);
+    // A tile needs a chunk of its columns when it has multiplied those before. It may begin so much
+    // earlier.
+    const double before =
+        tile * static_cast<double>(i / groups) / static_cast<double>(schedule.chunks);
+    double& arrival = arrivals[1 + i % groups];
+    arrival = std::max(arrival, work + costs.signal * clock - before);
   }
   return arrivals;
 }

@@ -60,15 +60,22 @@ std::uint32_t* Copies::flag(int at, int piece, int from) const {
   return world_.flags_of(key_, at) + piece * kMostRanks + from;
 }
 
-void Copies::push(int peer, int piece, void* to, const void* from, std::int64_t bytes) {
+void Copies::push(int peer, int piece, const CopiedRows& rows, std::uint32_t value) {
   if (piece < 0 || piece >= kMostPieces) {
     throw Failure(ErrorKind::bad_input,
                   "transport copy_engine: more than " + std::to_string(kMostPieces) + " groups");
   }
   const cudaStream_t lane = world_.copy_lanes().copies.get();
   on_copies_.enqueue(lane);
-  copy(lane, there(peer, to), from, bytes);
-  on_copies_.write(flag(peer, piece, world_.rank()), 1);
+  void* const to = there(peer, rows.to);
+  if (rows.width == rows.pitch) {
+    copy(lane, to, rows.from, rows.rows * rows.pitch);
+  } else {
+    const auto size = [](std::int64_t bytes) { return static_cast<std::size_t>(bytes); };
+    OVT_CHECK(cudaMemcpy2DAsync(to, size(rows.pitch), rows.from, size(rows.pitch), size(rows.width),
+                                size(rows.rows), cudaMemcpyDeviceToDevice, lane));
+  }
+  on_copies_.write(flag(peer, piece, world_.rank()), value);
   on_copies_.enqueue(lane);
 }
 

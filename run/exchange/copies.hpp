@@ -23,6 +23,15 @@ struct CopyPiece {
   std::int64_t part = 0;  ///< bytes of one part
 };
 
+/// A part of each of some rows, which lie `pitch` apart in both memories. Sizes are in bytes.
+struct CopiedRows {
+  void* to = nullptr;
+  const void* from = nullptr;
+  std::int64_t width = 0;
+  std::int64_t rows = 0;
+  std::int64_t pitch = 0;
+};
+
 /// One exchange of up to `kMostPieces` pieces, enqueued on the copy lanes of the world. Its waits
 /// are kernels of one warp. It may be captured. All ranks enqueue the same pieces. Between two
 /// exchanges all flags are zero.
@@ -52,9 +61,9 @@ class Copies {
   // An exchange may consist of pushes instead: each is a copy to one peer, with a flag behind it
   // that a kernel of the peer waits for.
 
-  /// Copies `bytes` into the memory of `peer`, to where `to` is in this rank's memory. Then raises
-  /// the peer's flag `piece` (0 to `kMostPieces` - 1) of this rank.
-  void push(int peer, int piece, void* to, const void* from, std::int64_t bytes);
+  /// Copies rows into the memory of `peer`, to where `rows.to` is in this rank's memory. Then sets
+  /// the peer's flag `piece` (0 to `kMostPieces` - 1) of this rank to `value`.
+  void push(int peer, int piece, const CopiedRows& rows, std::uint32_t value);
   /// Copies and raises no flag: that of the next push says that both are there.
   void copy_ahead(int peer, void* to, const void* from, std::int64_t bytes);
   /// Work that is enqueued on the stream of the constructor after this call may overwrite what was

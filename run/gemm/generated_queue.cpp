@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 namespace overlaptune::run {
 
@@ -125,6 +126,9 @@ std::vector<std::byte> rows_parameter(const TileOrder& order, const GeneratedOpe
         .blocks = order.blocks,
         .block_tiles = as_int(order.tiles() / order.blocks),
         .arrivals_count = as_int(static_cast<std::int64_t>(rows.arrivals.size())),
+        .chunk_steps =
+            as_int(rows.chunk_columns > 0 ? rows.chunk_columns / block_k_of(kernel.elements)
+                                          : std::numeric_limits<int>::max()),
         .pushes = as_int(items.order.pushes),
         .first = as_int(items.order.first),
         .period_tiles = as_int(items.order.period_tiles),

@@ -59,6 +59,12 @@ Expected<std::vector<Cut>> arrival_cuts(const ArrivalOrder& order,
   return cuts;
 }
 
+std::int64_t chunk_columns(const Problem& problem, int chunks) {
+  const std::int64_t step = block_k_of(problem.elements);
+  const std::int64_t steps = (problem.k + step - 1) / step;
+  return (steps + chunks - 1) / chunks * step;
+}
+
 std::vector<ArrivingRows> arriving_rows(const ArrivalOrder& order, std::span<const Cut> cuts) {
   std::vector<ArrivingRows> list;
   std::int64_t before = 0;

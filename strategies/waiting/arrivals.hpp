@@ -47,6 +47,10 @@ struct ArrivingRows {
   friend bool operator==(const ArrivingRows&, const ArrivingRows&) = default;
 };
 
+/// Columns of A in each of `chunks` chunks but the last, which may have fewer: those of whole steps
+/// of a kernel (`block_k_of`).
+[[nodiscard]] std::int64_t chunk_columns(const Problem& problem, int chunks);
+
 /// The rows of each wave group. `cuts`: as of `arrival_cuts`.
 [[nodiscard]] std::vector<ArrivingRows> arriving_rows(const ArrivalOrder& order,
                                                       std::span<const Cut> cuts);

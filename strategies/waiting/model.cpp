@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "model/clock_slowdown.hpp"
 #include "strategies/waiting/arrivals.hpp"
@@ -14,8 +15,17 @@ namespace overlaptune {
 
 using waiting::Arrivals;
 using waiting::arrivals_of;
+using waiting::RowsSoFar;
 
 namespace {
+
+/// Chunks of columns that are tried: a copy of a chunk has the same gap as any other, so that more
+/// of them brought nothing (docs/results/2026-11-29-h200-nvlink-x2.md, "Columns in chunks").
+constexpr std::array<int, 2> kTriedChunks{2, 4};
+
+bool may_have_chunks(const CommSetting& way) {
+  return way.transport == Transport::copy_engine;
+}
 
 /// A generated GEMM beside the arrivals, at the clock that it will run at.
 struct WaitingGemm {
@@ -64,17 +74,22 @@ double start_of(const Model::Parts& parts, Launch launch, const CommSetting& way
   return start + submissions * parts.launch.eager_submit;
 }
 
+/// Of a config with chunks, `cuts` are those of its groups.
 ArrivalProblem arrival_problem(const Arrivals& arrivals, const WaitingGemm& gemm,
-                               const ArrivalOrder& order, std::span<const Cut> cuts) {
+                               const ArrivalOrder& order, std::span<const Cut> cuts,
+                               int chunks = 1) {
   ArrivalProblem problem{.whole = gemm.per_launch + gemm.time(order.tiles()),
-                         .gap = arrivals.gap,
+                         .gap = chunks > 1 ? 0 : arrivals.gap,
                          .slowdown = gemm.slowdown};
   const Cut own = arrival_cut(order, 1, 0);
   problem.points.push_back({.rest = gemm.time(order.tiles() - own.tiles), .must_end = true});
   for (const Cut& cut : cuts) {
     if (cut.tiles <= own.tiles) continue;
     const auto received = static_cast<double>((cut.bytes - own.bytes).count);
-    problem.points.push_back({.arrives = arrivals.until(received),
+    const RowsSoFar last{
+        .group = problem.points.size(), .groups = cuts.size() - 1, .bytes = received};
+    problem.points.push_back({.arrives = chunks > 1 ? arrivals.until(last, chunks, gemm.tile_time)
+                                                    : arrivals.until(received),
                               .rest = gemm.time(order.tiles() - cut.tiles),
                               .must_end = cut.tiles % order.block.tiles() == 0});
   }
@@ -119,9 +134,43 @@ WaitingCombination combination_of(const Model::Parts& parts, const Problem& prob
       arrival_cut(made.order, last, made.order.block.swizzle_groups() - 1),
       arrival_cut(made.order, last, made.order.block.swizzle_groups())};
   const auto groups = static_cast<std::size_t>(last);
-  made.bound = start_of(parts, launch, arrivals.way, groups) +
-               least_waiting_time(arrival_problem(arrivals, made.gemm, made.order, ends), groups);
+  ArrivalProblem rows = arrival_problem(arrivals, made.gemm, made.order, ends);
+  if (may_have_chunks(arrivals.way)) rows.points.back().arrives -= made.gemm.tile_time;
+  made.bound = start_of(parts, launch, arrivals.way, groups) + least_waiting_time(rows, groups);
   return made;
+}
+
+/// The best config of a combination in chunks of the columns, each row block one group; none where
+/// none takes less than `limit`.
+std::optional<Scored> best_in_chunks(const Model::Parts& parts, const Problem& problem,
+                                     Launch launch, const WaitingCombination& combination,
+                                     double limit) {
+  const ArrivalOrder& order = combination.order;
+  const CommSetting& way = combination.arrivals->way;
+  std::optional<Scored> best;
+  if (!may_have_chunks(way)) return best;
+  const auto blocks = static_cast<std::size_t>(order.blocks);
+  const std::vector<std::int64_t> wave_groups(blocks, order.block.tiles());
+  const std::vector<Cut> cuts = value_or_throw(arrival_cuts(order, wave_groups));
+  std::vector<std::size_t> ends(blocks - 1);
+  std::iota(ends.begin(), ends.end(), 1);
+  for (const int chunks : kTriedChunks) {
+    const double time =
+        start_of(parts, launch, way, ends.size() * static_cast<std::size_t>(chunks)) +
+        waiting_time(arrival_problem(*combination.arrivals, combination.gemm, order, cuts, chunks),
+                     ends);
+    if (time >= limit) continue;
+    Waiting config{.tile = combination.tile,
+                   .swizzle = combination.swizzle,
+                   .comm_ctas = way.comm_ctas,
+                   .transport = way.transport,
+                   .k_chunks = chunks,
+                   .wave_groups = wave_groups};
+    if (!check(problem, config, parts.capabilities)) continue;
+    limit = time;
+    best = Scored{std::move(config), us(time)};
+  }
+  return best;
 }
 
 /// The best config of a combination; none where no group count is allowed, or none takes less than
@@ -136,7 +185,10 @@ std::optional<Scored> best_of(const Model::Parts& parts, const Problem& problem,
   const ArrivalPartition best = best_arrivals(
       arrival_problem(*combination.arrivals, combination.gemm, order, cuts),
       std::max(kMostGroups, order.blocks - 1), limit - start_of(parts, launch, way, fewest));
-  if (best.ends.empty()) return std::nullopt;
+  const double time = start_of(parts, launch, way, best.ends.size()) + best.time;
+  auto in_chunks = best_in_chunks(parts, problem, launch, combination,
+                                  best.ends.empty() ? limit : std::min(limit, time));
+  if (in_chunks || best.ends.empty()) return in_chunks;
   Waiting config{.tile = combination.tile,
                  .swizzle = combination.swizzle,
                  .comm_ctas = way.comm_ctas,
@@ -148,7 +200,7 @@ std::optional<Scored> best_of(const Model::Parts& parts, const Problem& problem,
     before = cuts[end].tiles;
   }
   if (!check(problem, config, parts.capabilities)) return std::nullopt;
-  return Scored{std::move(config), us(start_of(parts, launch, way, best.ends.size()) + best.time)};
+  return Scored{std::move(config), us(time)};
 }
 
 /// Rows of A that are multiplied with a part of B while L2 holds it. With fewer, tiles load more of
@@ -198,10 +250,11 @@ Expected<Prediction> ModelOf<Waiting>::predict(const Model::Parts& parts, const 
   const ArrivalOrder order = arrival_order(problem, config.tile, config.swizzle);
   const WaitingGemm gemm = gemm_of(parts, problem, *arrivals, config.tile, order);
   const std::vector<Cut>& cuts = work.tiled().cuts;
-  const ArrivalProblem rows = arrival_problem(*arrivals, gemm, order, cuts);
+  const ArrivalProblem rows = arrival_problem(*arrivals, gemm, order, cuts, config.k_chunks);
   std::vector<std::size_t> ends(rows.points.size() - 1);
   for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = i + 1;
-  const double start = start_of(parts, launch, arrivals->way, ends.size());
+  const double start = start_of(parts, launch, arrivals->way,
+                                ends.size() * static_cast<std::size_t>(config.k_chunks));
   const double end = start + waiting_time(rows, ends);
   return Prediction{.time = us(end),
                     .gemm_alone = us(rows.whole),

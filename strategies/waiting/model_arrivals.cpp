@@ -67,6 +67,18 @@ Expected<void> set_pushes(const Model::Parts& parts, const Problem& problem, int
 
 }  // namespace
 
+double Arrivals::until(const RowsSoFar& last, int chunks, double tile_time) const {
+  double latest = 0;
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    const double pieces = static_cast<double>(chunk) * static_cast<double>(last.groups) +
+                          static_cast<double>(last.group);
+    const double received = (chunk * bytes + last.bytes) / chunks;
+    const double arrived = meet + pieces * gap + received * per_byte;
+    latest = std::max(latest, arrived - tile_time * chunk / chunks);
+  }
+  return latest;
+}
+
 Expected<Arrivals> arrivals_of(const Model::Parts& parts, const Problem& problem,
                                const CommSetting& way) {
   const auto gemms = parts.gemms_of(problem.elements);

@@ -1,6 +1,7 @@
 #pragma once
 // How the rows of A arrive for `waiting`, in microseconds: by copies, or by the CTAs of the peers.
 
+#include <cstddef>
 #include <vector>
 
 #include "model/clock_slowdown.hpp"
@@ -10,6 +11,13 @@
 #include "model/parts.hpp"
 
 namespace overlaptune::waiting {
+
+/// A group of rows whose columns travel in chunks, and those before it.
+struct RowsSoFar {
+  std::size_t group = 1;   ///< its number, from 1 on
+  std::size_t groups = 1;  ///< all
+  double bytes = 0;        ///< of the groups up to this one
+};
 
 /// How the rows travel: the part that is the same for every tile.
 struct Arrivals {
@@ -25,6 +33,11 @@ struct Arrivals {
 
   /// Time until the last of so many bytes has arrived as one piece.
   [[nodiscard]] double until(double received) const { return meet + gap + received * per_byte; }
+
+  /// Time until a group has arrived in effect, where `chunks` of the columns arrive one after the
+  /// other, each of all groups: a tile that begins then, and takes `tile_time`, finds each chunk
+  /// when it needs it. One that begins earlier ends no sooner.
+  [[nodiscard]] double until(const RowsSoFar& last, int chunks, double tile_time) const;
 };
 
 /// Error: what the rows travel by was never probed.

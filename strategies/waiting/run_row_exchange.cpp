@@ -1,5 +1,7 @@
 #include "strategies/waiting/run_row_exchange.hpp"
 
+#include <algorithm>
+
 #include "run/exchange/collective.hpp"
 #include "run/exchange/copies.hpp"
 #include "run/exchange/elements.hpp"
@@ -47,14 +49,17 @@ class RowsOfPeers : public RowExchange {
 
 /// Copy engines write the rows into the peers' workspaces, piece by piece, each with a flag behind
 /// it.
-class CopiedRows : public RowsOfPeers {
+class RowsByCopies : public RowsOfPeers {
  public:
-  CopiedRows(const Request& request, const CommKey& route)
-      : RowsOfPeers(request, route), block_rows_(request.work.tiled().order.block_rows) {}
+  RowsByCopies(const Request& request, const CommKey& route)
+      : RowsOfPeers(request, route),
+        block_rows_(request.work.tiled().order.block_rows),
+        columns_(chunk_columns(problem_, request.work.config_as<Waiting>().k_chunks)) {}
 
   void describe(const Operands& operands, GeneratedOperands& gemm) const override {
     gemm.barrier = world_.barrier(route_);
     describe_scales(operands, gemm);
+    if (columns_ < problem_.k) gemm.rows->chunk_columns = columns_;
     for (std::size_t group = 1; group < groups_.size(); ++group) {
       gemm.rows->arrivals[group].counter = flag(group);
     }
@@ -64,16 +69,12 @@ class CopiedRows : public RowsOfPeers {
     // Also in an exclusive world: beside a GEMM that has all SMs a gate may find no place.
     enqueue_gate(stream, world_, route_, kernels::Counters::keep);
     copies_.emplace(world_, route_, stream, Copies::Begin::at_once);
-    const int rank = world_.rank();
-    const Dtype operand = operand_of(problem_.elements);
-    for (std::size_t group = 1; group + (leaves_out_ ? 1 : 0) < groups_.size(); ++group) {
-      const ArrivingRows& rows = groups_[group];
-      const std::int64_t first_row = rank * block_rows_ + rows.first_row;
-      if (rows.block != groups_[group - 1].block) copy_scales(operands, rows.block);
-      copies_->push((rank + rows.block) % problem_.ranks, static_cast<int>(group),
-                    at(operands.workspace, first_row * problem_.k, operand),
-                    at(operands.a, rows.first_row * problem_.k, operand),
-                    rows.rows * problem_.k * bytes_of(operand));
+    for (std::int64_t first = 0; first < problem_.k; first += columns_) {
+      for (std::size_t group = 1; group + (leaves_out_ ? 1 : 0) < groups_.size(); ++group) {
+        const int block = groups_[group].block;
+        if (first == 0 && block != groups_[group - 1].block) copy_scales(operands, block);
+        push(operands, group, first);
+      }
     }
     return kernels::Before::work;
   }
@@ -90,6 +91,20 @@ class CopiedRows : public RowsOfPeers {
   }
 
  private:
+  /// Sends a chunk of the columns of a group, from `first` on. The flag counts chunks.
+  void push(const Operands& operands, std::size_t group, std::int64_t first) {
+    const ArrivingRows& rows = groups_[group];
+    const int rank = world_.rank();
+    const Dtype operand = operand_of(problem_.elements);
+    const std::int64_t first_row = rank * block_rows_ + rows.first_row;
+    copies_->push((rank + rows.block) % problem_.ranks, static_cast<int>(group),
+                  {.to = at(operands.workspace, first_row * problem_.k + first, operand),
+                   .from = at(operands.a, rows.first_row * problem_.k + first, operand),
+                   .width = std::min(columns_, problem_.k - first) * bytes_of(operand),
+                   .rows = rows.rows,
+                   .pitch = problem_.k * bytes_of(operand)},
+                  static_cast<std::uint32_t>(first / columns_) + 1);
+  }
   /// The scales of all rows travel before the first of these, whose flag tells of both.
   void copy_scales(const Operands& operands, int to_block) {
     if (!gathers_scales()) return;
@@ -105,6 +120,7 @@ class CopiedRows : public RowsOfPeers {
   }
 
   std::int64_t block_rows_;
+  std::int64_t columns_;            ///< of each chunk
   std::optional<Copies> copies_{};  ///< between `begin` and `finish`
 };
 
@@ -154,7 +170,7 @@ Expected<std::unique_ptr<RowExchange>> make_row_exchange(const Request& request)
                             config.transport);
   if (auto made = ready(request, key); !made) return error_of(made);
   if (key.peers) return std::make_unique<PushedByGemm>(request, key);
-  return std::make_unique<CopiedRows>(request, key);
+  return std::make_unique<RowsByCopies>(request, key);
 }
 
 }  // namespace overlaptune::run

@@ -85,10 +85,13 @@ Expected<Schedule> SimulationOf<Waiting>::schedule(const Profile& profile, const
     if (!whole) return error_of(whole);
     schedule.peer = taken_once(profile, *whole);
   }
-  for (std::size_t i = 1; i < cuts.size(); ++i) {
-    const auto bytes = static_cast<double>((cuts[i].bytes - cuts[i - 1].bytes).count);
+  schedule.chunks = static_cast<std::size_t>(config.k_chunks);
+  for (std::size_t i = 0; i < (cuts.size() - 1) * schedule.chunks; ++i) {
+    const std::size_t group = 1 + i % (cuts.size() - 1);
+    const double bytes =
+        static_cast<double>((cuts[group].bytes - cuts[group - 1].bytes).count) / config.k_chunks;
     if (!by_peers) {
-      schedule.collectives.push_back(plan_copy(profile.copy, bytes, i == 1));
+      schedule.collectives.push_back(plan_copy(profile.copy, bytes, i == 0));
       continue;
     }
     const auto piece = plan_push(profile, problem, bytes, config.comm_ctas);

@@ -3,12 +3,18 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/config/rules.hpp"
 #include "strategies/waiting/arrivals.hpp"
 
 namespace overlaptune {
 
 Expected<void> TraitsOf<Waiting>::check(const Waiting& config) {
+  if (config.k_chunks > 1 && config.transport != Transport::copy_engine) {
+    return bad_input(fmt::format("k_chunks = {}: expected 1 with transport {}", config.k_chunks,
+                                 to_string(config.transport)));
+  }
   return has_ctas_for(config.transport, config.comm_ctas);
 }
 
@@ -17,6 +23,11 @@ Expected<void> TraitsOf<Waiting>::check(const Problem& problem, const Waiting& c
   const auto cuts = arrival_cuts(order, config.wave_groups);
   if (!cuts) return error_of(cuts);
   if (auto few = has_few_groups(cuts->size(), Waiting::name); !few) return few;
+  if (chunk_columns(problem, config.k_chunks) * (config.k_chunks - 1) >= problem.k) {
+    return bad_input(
+        fmt::format("k_chunks = {}: k = {} has no columns for so many, {} or more each",
+                    config.k_chunks, problem.k, block_k_of(problem.elements)));
+  }
   if (config.transport == Transport::peer_access) return peers_can_move(problem);
   return {};
 }

@@ -197,8 +197,9 @@ TEST(Config, each_strategy_has_its_own_fields_with_their_columns) {
             "tile stages cluster swizzle comm_ctas transport wait wave_groups ");
   std::set<std::string_view> all;
   each_field_type([&](auto field) { all.insert(field.info.column); });
-  EXPECT_EQ(all, (std::set<std::string_view>{"tile", "stages", "cluster", "swizzle", "comm_ctas",
-                                             "wave_groups", "chunks", "transport", "wait"}));
+  EXPECT_EQ(all,
+            (std::set<std::string_view>{"tile", "stages", "cluster", "swizzle", "comm_ctas",
+                                        "wave_groups", "chunks", "k_chunks", "transport", "wait"}));
   Config config = Chunked{.comm_ctas = 8, .chunks = 2};
   with_field<config_field::Chunks>(config, [](auto& chunks) { chunks = 9; });
   with_field<config_field::Wait>(config, [](auto&) { ADD_FAILURE() << "chunked has no wait"; });

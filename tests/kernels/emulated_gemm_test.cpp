@@ -369,6 +369,7 @@ void Ranks::set_up() {
     peers.blocks = ranks_;
     peers.block_tiles = as_int(tiles_ / ranks_);
     peers.arrivals_count = as_int(static_cast<std::int64_t>(cuts.size()));
+    peers.chunk_steps = as_int(problem_.k);
     peers.pushes = as_int(pushes.pushes);
     peers.first = as_int(pushes.first);
     peers.period_tiles = as_int(pushes.period_tiles);

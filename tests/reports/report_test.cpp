@@ -173,9 +173,9 @@ TEST(Report, exchanges_name_what_is_the_config_s_to_choose) {
 }
 
 TEST(ConfigColumns, are_the_same_for_every_strategy) {
-  const std::vector<std::string> names{"strategy",    "block_m", "block_n",   "block_k",
-                                       "stages",      "cluster", "swizzle",   "comm_ctas",
-                                       "wave_groups", "chunks",  "transport", "wait"};
+  const std::vector<std::string> names{
+      "strategy",  "block_m",     "block_n", "block_k",  "stages",    "cluster", "swizzle",
+      "comm_ctas", "wave_groups", "chunks",  "k_chunks", "transport", "wait"};
   const std::vector<Config> configs{
       Sequential{}, Chunked{.comm_ctas = 16, .chunks = 4},
       Signaled{.tile = {128, 256, 64, 4, 2}, .swizzle = 8, .wave_groups = {928, 96}}};
@@ -188,15 +188,16 @@ TEST(ConfigColumns, are_the_same_for_every_strategy) {
   EXPECT_EQ(json_of(configs[0]).dump(),
             R"({"strategy":"sequential","block_m":null,"block_n":null,"block_k":null,)"
             R"("stages":null,"cluster":null,"swizzle":null,"comm_ctas":null,"wave_groups":null,)"
-            R"("chunks":null,"transport":"ring","wait":null})");
+            R"("chunks":null,"k_chunks":null,"transport":"ring","wait":null})");
   EXPECT_EQ(json_of(configs[1]).dump(),
             R"({"strategy":"chunked","block_m":null,"block_n":null,"block_k":null,)"
             R"("stages":null,"cluster":null,"swizzle":null,"comm_ctas":16,"wave_groups":null,)"
-            R"("chunks":4,"transport":"ring","wait":null})");
-  EXPECT_EQ(json_of(configs[2]).dump(),
-            R"({"strategy":"signaled","block_m":128,"block_n":256,"block_k":64,"stages":4,)"
-            R"("cluster":2,"swizzle":8,"comm_ctas":null,"wave_groups":[928,96],"chunks":null,)"
-            R"("transport":"ring","wait":"driver"})");
+            R"("chunks":4,"k_chunks":null,"transport":"ring","wait":null})");
+  EXPECT_EQ(
+      json_of(configs[2]).dump(),
+      R"({"strategy":"signaled","block_m":128,"block_n":256,"block_k":64,"stages":4,)"
+      R"("cluster":2,"swizzle":8,"comm_ctas":null,"wave_groups":[928,96],"chunks":null,"k_chunks":null,)"
+      R"("transport":"ring","wait":"driver"})");
 }
 
 TEST(Winners, overlap_is_shown_to_those_who_report) {

@@ -106,6 +106,9 @@ std::vector<Config> odd_configs(const Problem& of) {
     waiting.wave_groups.assign(static_cast<std::size_t>(of.ranks),
                                tile_order(of, tile, swizzle).tiles() / of.ranks);
     list.emplace_back(waiting);
+    waiting.k_chunks = 3;
+    if (Work::make(of, waiting)) list.emplace_back(waiting);
+    waiting.k_chunks = 1;
     waiting.comm_ctas = 8;
     waiting.transport = Transport::peer_access;
     list.emplace_back(std::move(waiting));

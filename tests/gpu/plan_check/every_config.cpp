@@ -43,6 +43,7 @@ std::vector<Config> configs(const Problem& of) {
   std::string groups = " groups=128";
   for (int rank = 1; rank < of.ranks; ++rank) groups += ",64,64";
   lines.push_back(waiting + "transport=copy_engine" + groups);
+  lines.push_back(waiting + "transport=copy_engine k_chunks=4" + groups);
   lines.push_back(waiting + "ctas=8 transport=peer_access" + groups);
   std::vector<Config> list;
   for (const std::string& line : lines) list.push_back(value_or_throw(parse_config(line)));

@@ -4,7 +4,11 @@
 
 #include <random>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "core/config/check.hpp"
+#include "core/gpu.hpp"
 
 namespace overlaptune {
 namespace {
@@ -87,6 +91,37 @@ TEST(ArrivalOrder, every_row_arrives_once_and_every_tile_has_its_rows) {
     EXPECT_EQ(next, problem.m);
     EXPECT_EQ(tiles, order.tiles());
   }
+}
+
+TEST(Arrivals, chunks_are_whole_steps_and_none_is_empty) {
+  const Tile tile{128, 128, 64, 4, 1};
+  for (const Elements elements : {Elements::bf16, Elements::e4m3_rows_bf16}) {
+    Tile own = tile;
+    own.block_k = block_k_of(elements);
+    for (const std::int64_t k : {64, 1000, 1024, 8192}) {
+      const Problem problem{Op::all_gather_gemm, 1024, 1024, k, elements, 2};
+      for (const int chunks : {1, 2, 3, 5, 16, 17, 200}) {
+        const Waiting config{
+            .tile = own, .swizzle = 4, .k_chunks = chunks, .wave_groups = {32, 32}};
+        const std::int64_t columns = chunk_columns(problem, chunks);
+        EXPECT_EQ(columns % own.block_k, 0);
+        EXPECT_GE(columns * chunks, k);
+        const bool is_full = columns * (chunks - 1) < k;  // the last chunk has a column
+        const auto able = check(problem, config, {});
+        EXPECT_EQ(able.has_value(), is_full) << k << " in " << chunks;
+        if (!able) {
+          EXPECT_THAT(able.error().message, testing::HasSubstr("k_chunks = "));
+        }
+      }
+    }
+  }
+  const Waiting pushed{.tile = tile,
+                       .swizzle = 4,
+                       .comm_ctas = 8,
+                       .transport = Transport::peer_access,
+                       .k_chunks = 2,
+                       .wave_groups = {32, 32}};
+  EXPECT_EQ(check(pushed).error().message, "k_chunks = 2: expected 1 with transport peer_access");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "strategies/waiting/model_arrivals.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -60,6 +61,44 @@ class ArrivalsTest : public testing::Test {
   std::vector<Measurement> probed_{};
   std::vector<Measurement> beside_{};
 };
+
+/// Copies one after the other, chunk after chunk, and a tile that multiplies in small steps what is
+/// there.
+TEST_F(ArrivalsTest, a_tile_that_begins_when_chunks_have_arrived_in_effect_never_waits) {
+  const Arrivals copies = arrivals(kCopies).value();
+  constexpr std::size_t kGroups = 3;
+  const double sizes[kGroups] = {0.5 * kReceived, 0.2 * kReceived, 0.3 * kReceived};
+  for (const int chunks : {1, 2, 4, 7}) {
+    for (const double tile_time : {5.0, 60.0, 400.0}) {
+      double now = copies.meet;
+      std::vector<std::vector<double>> arrived(kGroups);  // [group][chunk]
+      for (int chunk = 0; chunk < chunks; ++chunk) {
+        for (std::size_t group = 0; group < kGroups; ++group) {
+          now += copies.gap + sizes[group] / chunks * copies.per_byte;
+          arrived[group].push_back(now);
+        }
+      }
+      double bytes = 0;
+      for (std::size_t group = 0; group < kGroups; ++group) {
+        bytes += sizes[group];
+        const auto end_from = [&](double start) {
+          constexpr double kStep = 1e-3;
+          double done = 0;
+          double at = start;
+          for (; done < tile_time; at += kStep) {
+            const auto chunk = static_cast<std::size_t>(done * chunks / tile_time);
+            if (at >= arrived[group][std::min(chunk, arrived[group].size() - 1)]) done += kStep;
+          }
+          return at;
+        };
+        const double start = copies.until({.group = group + 1, .groups = kGroups, .bytes = bytes},
+                                          chunks, tile_time);
+        EXPECT_NEAR(end_from(start), start + tile_time, 0.02) << chunks << " " << tile_time;
+        EXPECT_NEAR(end_from(0), start + tile_time, 0.02) << chunks << " " << tile_time;
+      }
+    }
+  }
+}
 
 /// The time of a further byte is that between the two largest copies: 40 us for 2 MB.
 TEST_F(ArrivalsTest, by_copies_start_and_signal_are_a_gap) {
