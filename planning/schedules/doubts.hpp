@@ -15,8 +15,7 @@ inline constexpr Doubt kDoubtOfMemory{.low = 0.95, .high = 1.5, .more_us = 2.5};
 /// Attention took 0.85 to 1.3 times its assumed time, and with 1024 tokens 13.5 us more.
 inline constexpr Doubt kDoubtOfAttention{.low = 0.8, .high = 1.35, .more_us = 13.5};
 
-/// A probe repeats one GEMM until the power limit lowers the clock. Between other operations a GEMM
-/// took 0.76 to 0.87 of the time.
+/// At the clock of the layer (step_clock.hpp), GEMMs took 0.75 (the smallest) to 0.98 of the time.
 inline constexpr Doubt kDoubtOfGemm{.low = 0.75, .high = 1.05};
 
 /// In the rounds of winners, reduce-scatters took 0.79 of the predicted time and more; all-gathers

@@ -118,7 +118,8 @@ TEST_P(HeldOutSteps, no_operation_gains_more_than_its_communication) {
     const Problem& problem = winner.problem;
     const PlatformCosts platform(grounds.platform, grounds.measurements, grounds.model, grounds.ask,
                                  {.hidden = problem.k, .elements = problem.elements}, {});
-    const StepCosts costs = platform.costs({});
+    // About the factor of the layers of docs/step.md.
+    const StepCosts costs = platform.costs({.apart = 1.4, .overlapped = 1.4});
     const auto fused = costs.fused(problem);
     if (!fused) continue;
     const double gemm = value_or_throw(costs.gemm(problem.m, problem.n, problem.k)).us;
@@ -131,8 +132,8 @@ TEST_P(HeldOutSteps, no_operation_gains_more_than_its_communication) {
     if (fused->us <= gemm) ++at_the_bound;
   }
   EXPECT_GE(asked, 40);
-  // Times of two clocks brought more than a third there.
-  EXPECT_LE(3 * at_the_bound, asked);
+  // Times of two clocks brought more than a third there, and those of probes nearly a quarter.
+  EXPECT_LE(5 * at_the_bound, asked);
 }
 
 INSTANTIATE_TEST_SUITE_P(, HeldOutSteps, testing::Values("h100x2_heldout", "h200x4_heldout"),
