@@ -66,13 +66,13 @@ __device__ __forceinline__ void load_tile(const Launch<K>& launch, const volatil
   };
   read();
   [[maybe_unused]] int columns = first_step<K>(order);  // those before this step are there
-  if constexpr (K::Feed::kWaits) {
+  if constexpr (K::kWaitsForChunks) {
     if (columns == 0) columns = launch.feed.chunk_steps;
   }
 #pragma unroll 1
   for (int step = first_step<K>(order); step < end; ++step) {
     if (step == asks) ask();
-    if constexpr (K::Feed::kWaits) {
+    if constexpr (K::kWaitsForChunks) {
       if (step == columns) {
         columns = K::Feed::wait_for_columns(launch.run, launch.feed, group, step);
       }

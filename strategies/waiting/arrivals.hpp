@@ -47,6 +47,12 @@ struct ArrivingRows {
   friend bool operator==(const ArrivingRows&, const ArrivingRows&) = default;
 };
 
+/// Whether the kernel of a tile can wait for chunks of columns: three consumers of 64 rows of
+/// wgmmas leave its loading thread too few registers where their rows are that long.
+[[nodiscard]] inline bool may_have_chunks(const Tile& tile) {
+  return tile.down() != 192 || tile.across() <= 240;
+}
+
 /// Columns of A in each of `chunks` chunks but the last, which may have fewer: those of whole steps
 /// of a kernel (`block_k_of`).
 [[nodiscard]] std::int64_t chunk_columns(const Problem& problem, int chunks);

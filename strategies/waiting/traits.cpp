@@ -15,6 +15,10 @@ Expected<void> TraitsOf<Waiting>::check(const Waiting& config) {
     return bad_input(fmt::format("k_chunks = {}: expected 1 with transport {}", config.k_chunks,
                                  to_string(config.transport)));
   }
+  if (config.k_chunks > 1 && !may_have_chunks(config.tile)) {
+    return bad_input(fmt::format("k_chunks = {}: expected 1 with tile {}", config.k_chunks,
+                                 to_string(config.tile)));
+  }
   return has_ctas_for(config.transport, config.comm_ctas);
 }
 

@@ -122,6 +122,10 @@ TEST(Arrivals, chunks_are_whole_steps_and_none_is_empty) {
                        .k_chunks = 2,
                        .wave_groups = {32, 32}};
   EXPECT_EQ(check(pushed).error().message, "k_chunks = 2: expected 1 with transport peer_access");
+  const Waiting large{
+      .tile = {192, 256, 64, 3, 1}, .swizzle = 4, .k_chunks = 2, .wave_groups = {32, 32}};
+  EXPECT_THAT(check(large).error().message,
+              testing::HasSubstr("k_chunks = 2: expected 1 with tile 192x256"));
 }
 
 }  // namespace
