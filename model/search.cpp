@@ -28,7 +28,7 @@ Config outline(const Config& config) {
   const Config usual = default_config(strategy_of(config));
   Config kept = usual;
   copy_fields<config_field::Tile, config_field::CommCtas, config_field::Transport,
-              config_field::Chunks>(config, kept);
+              config_field::Chunks, config_field::KChunks>(config, kept);
   // The pipeline and the cluster are part of a tile's value, and have fields of their own.
   copy_fields<config_field::Stages, config_field::Cluster>(usual, kept);
   return kept;

@@ -18,8 +18,9 @@ namespace overlaptune {
 /// `op, m, n, k, dtype, ranks`.
 [[nodiscard]] OrderedJson json_of(const Problem& problem);
 
-/// `strategy, block_m, …, wave_groups, chunks, transport, wait`. Null are the tile where the GEMM
-/// library chooses, `comm_ctas` where NCCL chooses, and fields that the strategy does not have.
+/// `strategy, block_m, …, wave_groups, chunks, k_chunks, transport, wait`. Null are the tile where
+/// the GEMM library chooses, `comm_ctas` where NCCL chooses, and fields that the strategy does not
+/// have.
 [[nodiscard]] OrderedJson json_of(const Config& config);
 
 /// The platform's fields and its `fingerprint`.

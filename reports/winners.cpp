@@ -108,9 +108,15 @@ std::string brief_partition(const Config& config) {
   if (!partition.empty()) return partition;
   const auto groups = wave_groups_of(config);
   if (groups.empty()) return "-";
-  if (groups.size() <= kShown) return fmt::format("{}", fmt::join(groups, "+"));
-  return fmt::format("{}+… ({} groups)", fmt::join(groups.begin(), groups.begin() + kShown, "+"),
-                     groups.size());
+  partition =
+      groups.size() <= kShown
+          ? fmt::format("{}", fmt::join(groups, "+"))
+          : fmt::format("{}+… ({} groups)", fmt::join(groups.begin(), groups.begin() + kShown, "+"),
+                        groups.size());
+  with_field<config_field::KChunks>(config, [&](int chunks) {
+    if (chunks > 1) partition += fmt::format(", k/{}", chunks);
+  });
+  return partition;
 }
 
 std::string brief_exchange(const Config& config) {

@@ -65,7 +65,7 @@ std::vector<double> arrivals_of(const Setting& setting, const Schedule& schedule
   if (schedule.coupling != Coupling::waiting) return {};
   const LaunchCosts costs = launch_costs(*setting.profile, setting.effects, setting.launch);
   const double gemm_start = costs.earliest(submissions_of(schedule));
-  const std::size_t groups = schedule.collectives.size() / schedule.chunks;
+  const std::size_t groups = schedule.collectives.size() / schedule.needed_after.size();
   std::vector<double> arrivals(groups + 1, 0);  // the rank's own rows are there
   const double tile = schedule.gemms[0].schedule.runs.back().time;
   const bool by_copies = sends_by_copies(schedule);
@@ -82,10 +82,8 @@ std::vector<double> arrivals_of(const Setting& setting, const Schedule& schedule
     work += std::max(0.0, start - std::max(now, gemm_start)) * clock;
     now = start + task.work * task.slowed * slowed;
     work += std::max(0.0, now - std::max(start, gemm_start)) * clock / task.slows_other;
-    // A tile needs a chunk of its columns when it has multiplied those before. It may begin so much
-    // earlier.
-    const double before =
-        tile * static_cast<double>(i / groups) / static_cast<double>(schedule.chunks);
+    // A tile may begin before a chunk that it needs later.
+    const double before = tile * schedule.needed_after[i / groups];
     double& arrival = arrivals[1 + i % groups];
     arrival = std::max(arrival, work + costs.signal * clock - before);
   }

@@ -50,8 +50,10 @@ struct Schedule {
   Coupling coupling = Coupling::gemm_first;
   std::vector<PlannedGemm> gemms{};
   std::vector<PlannedCollective> collectives{};
-  std::size_t chunks = 1;    ///< `waiting`: of columns; each has a collective for every group
-  Wait wait = Wait::driver;  ///< for the signal of a group
+  /// `waiting`: for each chunk of columns, the part of its time after which a tile needs it. Each
+  /// chunk has a collective for every group.
+  std::vector<double> needed_after{0};
+  Wait wait = Wait::driver;           ///< for the signal of a group
   std::optional<PeerProfile> peer{};  ///< one kernel takes all groups by peer access
   /// The only GEMM stores its tiles at their owners. The only collective says what it sends.
   std::optional<StorePlan> stores{};

@@ -170,8 +170,10 @@ Expected<Cost> PlatformCosts::gemm(const GemmSize& size, double slowdown) const 
   const GemmProbe probe{.m = m, .n = n, .k = k, .elements = elements_};
   if (const Measurement* const known = measured(probe)) {
     const double time = known->time.median.count() - parts.launch.replay;
-    return among_others(time / parts.clock.recorded(known->conditions) * slowdown, "measured",
-                        kDoubtOfGemm);
+    // Without a recorded clock the time stays what it was.
+    const double factor =
+        known->conditions.sm_clock_mhz ? slowdown / parts.clock.recorded(known->conditions) : 1;
+    return among_others(time * factor, "measured", kDoubtOfGemm);
   }
   const auto gemms = parts.gemms_of(elements_);
   if (!gemms) return error_of(gemms);

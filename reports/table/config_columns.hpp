@@ -20,8 +20,8 @@ struct ConfigColumn {
   ConfigValue value{};
 };
 
-/// `strategy, block_m, block_n, …, wave_groups, chunks, transport, wait`: the columns are the same
-/// for every config.
+/// `strategy, block_m, block_n, …, wave_groups, chunks, k_chunks, transport, wait`: the columns are
+/// the same for every config.
 [[nodiscard]] std::vector<ConfigColumn> config_columns(const Config& config);
 
 }  // namespace overlaptune

@@ -65,6 +65,13 @@ std::int64_t chunk_columns(const Problem& problem, int chunks) {
   return (steps + chunks - 1) / chunks * step;
 }
 
+double needs_chunk_after(int chunk, int chunks, int ctas) {
+  const double begin = static_cast<double>(chunk) / chunks;
+  if (ctas == 1) return begin;
+  if (2 * (chunk + 1) <= chunks) return 2 * begin;  // all of it is the first one's
+  return std::max(0.0, 2 * begin - 1);              // both have a part in the middle one
+}
+
 std::vector<ArrivingRows> arriving_rows(const ArrivalOrder& order, std::span<const Cut> cuts) {
   std::vector<ArrivingRows> list;
   std::int64_t before = 0;

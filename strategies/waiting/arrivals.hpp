@@ -57,6 +57,10 @@ struct ArrivingRows {
 /// of a kernel (`block_k_of`).
 [[nodiscard]] std::int64_t chunk_columns(const Problem& problem, int chunks);
 
+/// The part of its time after which a tile needs a chunk. `ctas`: CTAs that share it; the second
+/// one of two begins in the middle of k.
+[[nodiscard]] double needs_chunk_after(int chunk, int chunks, int ctas);
+
 /// The rows of each wave group. `cuts`: as of `arrival_cuts`.
 [[nodiscard]] std::vector<ArrivingRows> arriving_rows(const ArrivalOrder& order,
                                                       std::span<const Cut> cuts);

@@ -33,6 +33,7 @@ struct WaitingGemm {
   double per_launch = 0;
   double spread = 0;
   int sms = 0;
+  int ctas = 1;  ///< that share a tile
   double slowdown = 1;
 
   [[nodiscard]] double time(std::int64_t tiles) const {
@@ -60,6 +61,7 @@ WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arr
           .per_launch = model.per_launch(true),
           .spread = model.constants().spread,
           .sms = sms,
+          .ctas = work.ctas,
           .slowdown = slowdown};
 }
 
@@ -88,10 +90,11 @@ ArrivalProblem arrival_problem(const Arrivals& arrivals, const WaitingGemm& gemm
     const auto received = static_cast<double>((cut.bytes - own.bytes).count);
     const RowsSoFar last{
         .group = problem.points.size(), .groups = cuts.size() - 1, .bytes = received};
-    problem.points.push_back({.arrives = chunks > 1 ? arrivals.until(last, chunks, gemm.tile_time)
-                                                    : arrivals.until(received),
-                              .rest = gemm.time(order.tiles() - cut.tiles),
-                              .must_end = cut.tiles % order.block.tiles() == 0});
+    problem.points.push_back(
+        {.arrives = chunks > 1 ? arrivals.until(last, chunks, gemm.tile_time, gemm.ctas)
+                               : arrivals.until(received),
+         .rest = gemm.time(order.tiles() - cut.tiles),
+         .must_end = cut.tiles % order.block.tiles() == 0});
   }
   return problem;
 }

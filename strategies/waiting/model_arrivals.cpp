@@ -4,6 +4,8 @@
 #include <array>
 #include <span>
 
+#include "strategies/waiting/arrivals.hpp"
+
 namespace overlaptune::waiting {
 namespace {
 
@@ -67,14 +69,14 @@ Expected<void> set_pushes(const Model::Parts& parts, const Problem& problem, int
 
 }  // namespace
 
-double Arrivals::until(const RowsSoFar& last, int chunks, double tile_time) const {
+double Arrivals::until(const RowsSoFar& last, int chunks, double tile_time, int ctas) const {
   double latest = 0;
   for (int chunk = 0; chunk < chunks; ++chunk) {
     const double pieces = static_cast<double>(chunk) * static_cast<double>(last.groups) +
                           static_cast<double>(last.group);
     const double received = (chunk * bytes + last.bytes) / chunks;
     const double arrived = meet + pieces * gap + received * per_byte;
-    latest = std::max(latest, arrived - tile_time * chunk / chunks);
+    latest = std::max(latest, arrived - tile_time * needs_chunk_after(chunk, chunks, ctas));
   }
   return latest;
 }

@@ -35,9 +35,9 @@ struct Arrivals {
   [[nodiscard]] double until(double received) const { return meet + gap + received * per_byte; }
 
   /// Time until a group has arrived in effect, where `chunks` of the columns arrive one after the
-  /// other, each of all groups: a tile that begins then, and takes `tile_time`, finds each chunk
-  /// when it needs it. One that begins earlier ends no sooner.
-  [[nodiscard]] double until(const RowsSoFar& last, int chunks, double tile_time) const;
+  /// other, each of all groups: a tile that begins then, and takes `tile_time` by so many CTAs,
+  /// finds each chunk when it needs it. One that begins earlier ends no sooner.
+  [[nodiscard]] double until(const RowsSoFar& last, int chunks, double tile_time, int ctas) const;
 };
 
 /// Error: what the rows travel by was never probed.

@@ -85,8 +85,13 @@ Expected<Schedule> SimulationOf<Waiting>::schedule(const Profile& profile, const
     if (!whole) return error_of(whole);
     schedule.peer = taken_once(profile, *whole);
   }
-  schedule.chunks = static_cast<std::size_t>(config.k_chunks);
-  for (std::size_t i = 0; i < (cuts.size() - 1) * schedule.chunks; ++i) {
+  const int ctas = ctas_per_tile(kernel.order, config.tile, problem.k, kernel.sms,
+                                 gpu_limits(profile.gpu.compute_capability));
+  schedule.needed_after.clear();
+  for (int chunk = 0; chunk < config.k_chunks; ++chunk) {
+    schedule.needed_after.push_back(needs_chunk_after(chunk, config.k_chunks, ctas));
+  }
+  for (std::size_t i = 0; i < (cuts.size() - 1) * schedule.needed_after.size(); ++i) {
     const std::size_t group = 1 + i % (cuts.size() - 1);
     const double bytes =
         static_cast<double>((cuts[group].bytes - cuts[group - 1].bytes).count) / config.k_chunks;

@@ -28,9 +28,11 @@ Expected<void> TraitsOf<Waiting>::check(const Problem& problem, const Waiting& c
   if (!cuts) return error_of(cuts);
   if (auto few = has_few_groups(cuts->size(), Waiting::name); !few) return few;
   if (chunk_columns(problem, config.k_chunks) * (config.k_chunks - 1) >= problem.k) {
-    return bad_input(
-        fmt::format("k_chunks = {}: k = {} has no columns for so many, {} or more each",
-                    config.k_chunks, problem.k, block_k_of(problem.elements)));
+    return bad_input(fmt::format(
+        "k_chunks = {}: k = {}: expected fewer: in whole steps of {} columns, {} a chunk, the last "
+        "one would be empty",
+        config.k_chunks, problem.k, block_k_of(problem.elements),
+        chunk_columns(problem, config.k_chunks)));
   }
   if (config.transport == Transport::peer_access) return peers_can_move(problem);
   return {};

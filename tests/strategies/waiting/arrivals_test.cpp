@@ -93,6 +93,29 @@ TEST(ArrivalOrder, every_row_arrives_once_and_every_tile_has_its_rows) {
   }
 }
 
+/// Beside a walk through the steps of both CTAs of a tile, or of the one that it has.
+TEST(Arrivals, a_tile_needs_a_chunk_when_a_cta_comes_to_it) {
+  constexpr int kSteps = 2 * 2 * 3 * 5 * 7;
+  for (const int chunks : {1, 2, 3, 4, 5, 7}) {
+    for (const int ctas : {1, 2}) {
+      std::vector<double> needed(static_cast<std::size_t>(chunks), 2);
+      const int each = kSteps / ctas;
+      for (int cta = 0; cta < ctas; ++cta) {
+        for (int step = 0; step < each; ++step) {
+          const int chunk = (cta * each + step) * chunks / kSteps;
+          double& first = needed[static_cast<std::size_t>(chunk)];
+          first = std::min(first, static_cast<double>(step) / each);
+        }
+      }
+      for (int chunk = 0; chunk < chunks; ++chunk) {
+        EXPECT_NEAR(needs_chunk_after(chunk, chunks, ctas), needed[static_cast<std::size_t>(chunk)],
+                    1e-9)
+            << chunk << " of " << chunks << ", " << ctas;
+      }
+    }
+  }
+}
+
 TEST(Arrivals, chunks_are_whole_steps_and_none_is_empty) {
   const Tile tile{128, 128, 64, 4, 1};
   for (const Elements elements : {Elements::bf16, Elements::e4m3_rows_bf16}) {

@@ -92,7 +92,7 @@ TEST_F(ArrivalsTest, a_tile_that_begins_when_chunks_have_arrived_in_effect_never
           return at;
         };
         const double start = copies.until({.group = group + 1, .groups = kGroups, .bytes = bytes},
-                                          chunks, tile_time);
+                                          chunks, tile_time, 1);
         EXPECT_NEAR(end_from(start), start + tile_time, 0.02) << chunks << " " << tile_time;
         EXPECT_NEAR(end_from(0), start + tile_time, 0.02) << chunks << " " << tile_time;
       }
