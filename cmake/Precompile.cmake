@@ -35,7 +35,7 @@ endfunction()
 # overlaptune_compile_together(TARGET): most of a source's time goes to headers that its neighbours include, too.
 # So no two sources of a target may give the same name to different things, also in unnamed namespaces.
 function(overlaptune_compile_together target)
-  # Of these rooms `scripts/fuzz` counts the lines of the sources that a fuzzer links.
+  # Rooms whose lines `scripts/fuzz` counts: those of the sources that a fuzzer links.
   set(counted overlaptune_db overlaptune_json overlaptune_query)
   if(NOT OVERLAPTUNE_FAST_COMPILE OR (OVERLAPTUNE_FUZZERS AND target IN_LIST counted))
     return()

@@ -76,7 +76,7 @@ double start_of(const Model::Parts& parts, Launch launch, const CommSetting& way
   return start + submissions * parts.launch.eager_submit;
 }
 
-/// Of a config with chunks, `cuts` are those of its groups.
+/// `cuts`: of a config with chunks those of its groups.
 ArrivalProblem arrival_problem(const Arrivals& arrivals, const WaitingGemm& gemm,
                                const ArrivalOrder& order, std::span<const Cut> cuts,
                                int chunks = 1) {
