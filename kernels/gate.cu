@@ -14,6 +14,7 @@ static_assert(kMostRegions % kLanes == 0);
 // of earlier launches of the stream has ended, and a peer sees what it wrote: NCCL's symmetric
 // kernels begin by the same kind of barrier. The zeros below are ordered by what they replace: no
 // lane tells that it arrived before it has seen that, so no increment of a peer comes before them.
+// A place comes with the number of its run, because it may be seen later than the arrival.
 __global__ void __maxnreg__(32) gate_kernel(const __grid_constant__ device::Run run, bool resets) {
   device::RankFlags* const own = device::own_flags(run);
   const int lane = static_cast<int>(threadIdx.x);
@@ -30,14 +31,21 @@ __global__ void __maxnreg__(32) gate_kernel(const __grid_constant__ device::Run 
   }
 #pragma unroll 1
   for (int rank = lane; rank < run.ranks; rank += kLanes) {
-    if (rank != run.rank) device::add_relaxed(&run.flags[rank]->ready[run.rank], run.step);
+    if (rank == run.rank) continue;
+    if (run.place != device::kNoPlace) {
+      const device::u64 number = own->epochs[rank] + run.step;
+      device::store_relaxed(&run.flags[rank]->places[run.rank], device::placed(run, number));
+    }
+    device::add_relaxed(&run.flags[rank]->ready[run.rank], run.step);
   }
 #pragma unroll 1
   for (int rank = lane; rank < run.ranks; rank += kLanes) {
     const device::u64 number = own->epochs[rank] + run.step;
     own->epochs[rank] = number;
     if (rank == run.rank) continue;
-    device::wait_for_rank(run, &own->ready[rank], number, static_cast<device::u32>(rank));
+    const auto index = static_cast<device::u32>(rank);
+    if (!device::wait_for_rank(run, &own->ready[rank], number, index)) continue;
+    if (run.place != device::kNoPlace) device::wait_for_place(run, rank, number);
   }
   __syncwarp();
   // A peer that has waited in vain has arrived, too, but it is in the run no more.

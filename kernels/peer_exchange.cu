@@ -14,7 +14,7 @@ constexpr int kAhead = 16;
 
 struct Arguments {
   device::Run run;
-  uint4* matrices[RankFlags::kMostRanks];
+  uint4* from[RankFlags::kMostRanks];  ///< where the place of each rank's matrix is counted from
   uint4* result;
   std::int64_t pitch;             ///< vectors of a row
   std::int64_t block;             ///< vectors of a row block
@@ -24,6 +24,21 @@ struct Arguments {
   /// piece are fetched, the number's complement.
   std::int16_t step[2 * kMostRegions];
 };
+
+/// Every rank's matrix.
+__device__ uint4*& matrix_of(int rank) {
+  __shared__ uint4* matrices[RankFlags::kMostRanks];
+  return matrices[rank];
+}
+
+__device__ void find_matrices(const Arguments& all) {
+  static_assert(RankFlags::kPlaceBytes == sizeof(uint4));
+  const int rank = static_cast<int>(threadIdx.x);
+  if (rank < all.run.ranks) {
+    matrix_of(rank) = all.from[rank] + device::place_of_rank(all.run, rank);
+  }
+  __syncthreads();
+}
 
 /// Loads past L1, which does not see what peers store.
 __device__ uint4 load(const uint4* from) {
@@ -64,11 +79,11 @@ __device__ void store(const Arguments& all, std::int64_t offset, const uint4* pa
   for (int step = 0; step < PARTS; ++step) sum.add(parts[step]);
   const uint4 rounded = sum.rounded();
   if constexpr (!stores_for_all(WORK)) all.result[offset] = rounded;
-  if constexpr (WORK == Work::fetched_all_reduce) all.matrices[all.run.rank][offset] = rounded;
+  if constexpr (WORK == Work::fetched_all_reduce) matrix_of(all.run.rank)[offset] = rounded;
   if constexpr (stores_for_all(WORK)) {
 #pragma unroll
     for (int step = 0; step < PARTS; ++step) {
-      all.matrices[(all.run.rank + step) % PARTS][offset] = rounded;
+      matrix_of((all.run.rank + step) % PARTS)[offset] = rounded;
     }
   }
 }
@@ -79,7 +94,7 @@ __device__ void take(const Arguments& all, std::int64_t from, std::int64_t offse
   Sum<Two> sum;
   for (int step = 0; step < all.run.ranks; ++step) {
     const int peer = (all.run.rank + step) % all.run.ranks;
-    const uint4 part = load(all.matrices[peer] + from + offset);
+    const uint4 part = load(matrix_of(peer) + from + offset);
     if constexpr (WORK == Work::all_to_all) {
       all.result[peer * all.block + offset] = part;
     } else {
@@ -92,7 +107,7 @@ __device__ void take(const Arguments& all, std::int64_t from, std::int64_t offse
   if constexpr (is_all_reduce(WORK)) {
     const int stores = stores_for_all(WORK) ? all.run.ranks : 1;  // this rank comes first
     for (int step = 0; step < stores; ++step) {
-      all.matrices[(all.run.rank + step) % all.run.ranks][offset] = rounded;
+      matrix_of((all.run.rank + step) % all.run.ranks)[offset] = rounded;
     }
   }
 }
@@ -132,7 +147,7 @@ __device__ void take(const Arguments& all, const PeerPiece& piece, int number) {
         const std::int64_t offset = walk.next();
 #pragma unroll
         for (int peer = 0; peer < PARTS; ++peer) {
-          parts[i][peer] = load(all.matrices[(all.run.rank + peer) % PARTS] + from + offset);
+          parts[i][peer] = load(matrix_of((all.run.rank + peer) % PARTS) + from + offset);
         }
       }
 #pragma unroll
@@ -153,7 +168,7 @@ __device__ void fetch(const Arguments& all, const PeerPiece& piece, int number) 
 #pragma unroll 1
   for (int turn = 1; turn < all.run.ranks; ++turn) {
     const int peer = (all.run.rank + turn) % all.run.ranks;
-    const uint4* const from = all.matrices[peer];
+    const uint4* const from = matrix_of(peer);
     const std::uint32_t end = vectors.begin(peer + 1);
     const std::uint32_t first = vectors.begin(peer) + number * kThreads + threadIdx.x;
     Walk walk(all.pitch, piece, first, step);
@@ -177,6 +192,7 @@ __device__ void fetch(const Arguments& all, const PeerPiece& piece, int number) 
 template <class Two, Work WORK, int PARTS>
 __global__ void __launch_bounds__(kThreads, 1)
     peer_exchange(const __grid_constant__ Arguments all) {
+  find_matrices(all);
   const bool last = device::each_item(all.run, [&](int position) {
     const int step = all.step[position / all.shares];
     const int share = position % all.shares;
@@ -297,7 +313,7 @@ cudaError_t exchange(cudaStream_t stream, const PeerExchange& what,
                 .block = what.block_rows * (what.n / kInVector),
                 .shares = ctas};
   for (int rank = 0; rank < what.barrier.ranks; ++rank) {
-    all.matrices[rank] = static_cast<uint4*>(what.matrices[static_cast<std::size_t>(rank)]);
+    all.from[rank] = static_cast<uint4*>(what.matrices[static_cast<std::size_t>(rank)]);
   }
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     all.piece[i] = in_vectors(pieces[i], all.pitch);

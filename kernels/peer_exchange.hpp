@@ -42,7 +42,8 @@ struct PeerExchange {
   Dtype dtype = Dtype::bf16;
   std::int64_t n = 0;           ///< columns, a multiple of 8
   std::int64_t block_rows = 0;  ///< rows of one row block
-  /// Every rank's matrix, by its address on this GPU (a multiple of 16 bytes).
+  /// Every rank's matrix, by its address on this GPU (a multiple of 16 bytes); or, with a place in
+  /// `barrier`, that from which the peers' places are counted.
   std::array<void*, RankFlags::kMostRanks> matrices{};
   void* result = nullptr;  ///< any memory of this GPU. all_reduce: null, or a matrix as the others
   /// all_reduce without a result: each CTA counts its share of a piece in `RankFlags::summed` of
@@ -50,7 +51,7 @@ struct PeerExchange {
   bool tells = false;
 };
 
-/// Enqueues an exchange, on `ctas` CTAs without shared memory, behind a gate (kernels/gate.hpp).
+/// Enqueues an exchange, on `ctas` CTAs with next to no shared memory, behind a gate (kernels/gate.hpp).
 /// With 2, 4 or 8 ranks an SM runs one of them, and the kernel is fastest. It ends on no rank
 /// before all have what they take from that rank, so each rank may overwrite its matrix afterwards.
 /// One CTA that runs is enough. There are at most `kMostRegions` pieces of less than

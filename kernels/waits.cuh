@@ -20,6 +20,7 @@ inline Run run_of(const RankBarrier& barrier, int items = 0, int ctas = 1) {
           .items = items,
           .clusters = ctas,
           .step = barrier.step(),
+          .place = barrier.place,
           .control = barrier.control};
   std::copy_n(barrier.flags.begin(), barrier.ranks, run.flags);
   return run;

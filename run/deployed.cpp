@@ -199,13 +199,17 @@ std::string DeployedPlan::mistake_in(const Operands& given) const {
   return run::mistake_in(given, bytes_, written);
 }
 
+bool DeployedPlan::is_reached(const void* c) const {
+  return plan_->places_c() && world_.results() && world_.results()->has(c, operand_bytes_);
+}
+
 void DeployedPlan::enqueue(cudaStream_t stream, const Operands& given) {
   const PlanName::Range range(names_.range);
   world_.waits().set_plan(names_.number, work_);
   Operands operands = given;
   operands.workspace = workspace_;
   if (exchanged_ != nullptr && gathers_) operands.a = exchanged_;
-  if (exchanged_ != nullptr && !gathers_) operands.c = exchanged_;
+  if (exchanged_ != nullptr && !gathers_ && !is_reached(given.c)) operands.c = exchanged_;
   enqueue_moving(stream, *plan_, operands, given, operand_bytes_);
 }
 

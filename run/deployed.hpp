@@ -1,7 +1,7 @@
 #pragma once
 // A plan that works on a caller's memory. The operand that the ranks exchange may have to lie in
 // the world's memory; it is copied from or to the caller's memory, unless the caller uses the
-// world's, or the plan itself moves it.
+// world's, or has C in its memory for results, or the plan itself moves it.
 
 #include "run/engine.hpp"
 #include "run/family_parts.hpp"
@@ -71,6 +71,8 @@ class DeployedPlan {
  private:
   DeployedPlan(const Engine& engine, const Work& work, const PlanNames& names);
   void locate();
+  /// Whether the peers reach a caller's C where it is.
+  [[nodiscard]] bool is_reached(const void* c) const;
 
   World& world_;
   DeployedSizes sizes_;

@@ -22,6 +22,8 @@ struct WorldOptions {
   /// part. None: the world allocates.
   std::vector<void*> peers{};
   std::size_t peer_bytes = 0;
+  /// Bytes for results (`World::results`), at most, where the world allocates.
+  std::size_t result_bytes = 0;
   friend bool operator==(const WorldOptions&, const WorldOptions&) = default;
 };
 

@@ -41,6 +41,10 @@ class Plan {
   /// other work.
   [[nodiscard]] virtual bool finishes_c() const { return false; }
 
+  /// Whether each rank may have C at a place of its own in the memory that all ranks reach. If not,
+  /// C lies at the same offset of `World::memory` on all.
+  [[nodiscard]] virtual bool places_c() const { return false; }
+
   /// Forgets addresses in `World::memory`, which has moved. It is not collective: the communicators
   /// were made again.
   virtual void forget_addresses() {}

@@ -20,13 +20,17 @@ int attribute(int device, int which) {
 /// Throws where the ranks have not all given the same options.
 void agree(World& world) {
   struct Told {
-    std::int64_t time_limit, peer_bytes;
+    std::int64_t time_limit, peer_bytes, result_bytes;
     std::int32_t allow_multicast, exclusive, free_sms, unused;
   };
   const WorldOptions& mine = world.options();
-  const Told told{mine.time_limit.count(), static_cast<std::int64_t>(mine.peer_bytes),
-                  mine.allow_multicast,    mine.exclusive,
-                  mine.free_sms,           0};
+  const Told told{mine.time_limit.count(),
+                  static_cast<std::int64_t>(mine.peer_bytes),
+                  static_cast<std::int64_t>(mine.result_bytes),
+                  mine.allow_multicast,
+                  mine.exclusive,
+                  mine.free_sms,
+                  0};
   const auto bytes = world.gathered(std::as_bytes(std::span(&told, 1)));
   for (std::size_t rank = 0; rank < bytes.size() / sizeof told; ++rank) {
     Told theirs{};
@@ -35,7 +39,8 @@ void agree(World& world) {
                                .exclusive = theirs.exclusive != 0,
                                .free_sms = theirs.free_sms,
                                .time_limit = std::chrono::milliseconds(theirs.time_limit),
-                               .peer_bytes = static_cast<std::size_t>(theirs.peer_bytes)};
+                               .peer_bytes = static_cast<std::size_t>(theirs.peer_bytes),
+                               .result_bytes = static_cast<std::size_t>(theirs.result_bytes)};
     const std::string found = difference(mine, options);
     if (found.empty()) continue;
     throw Failure(ErrorKind::bad_input,
@@ -168,6 +173,9 @@ std::string difference(const WorldOptions& mine, const WorldOptions& theirs) {
   }
   if (mine.peer_bytes != theirs.peer_bytes) {
     return differ("peer_bytes", mine.peer_bytes, theirs.peer_bytes);
+  }
+  if (mine.result_bytes != theirs.result_bytes) {
+    return differ("result_bytes", mine.result_bytes, theirs.result_bytes);
   }
   return "";
 }

@@ -132,6 +132,7 @@ void World::close() {
   comms_.clear();
   memories_.clear();
   world_ = {};
+  results_.reset();
   memory_.reset();  // waits for all work of this GPU, as every cudaFree does
   capacity_ = 0;
   ++generation_;
@@ -160,6 +161,7 @@ void World::abandon(bool keeps_memory, std::chrono::milliseconds limit) noexcept
   all.comms.push_back(std::move(world_));
   comms_.clear();
   memories_.clear();
+  results_.reset();
   if (keeps_memory) {
     static_cast<void>(memory_.release());
     for (Comm& each : all.mapping) each.leak();
@@ -205,6 +207,7 @@ void World::release_memory() {
   // lives. New memory at the same address would not be the memory that it opened, so the
   // communicators end here.
   comms_.clear();
+  results_.reset();
   memory_->free();
   capacity_ = 0;
   ++generation_;
@@ -238,12 +241,15 @@ Expected<void> World::reserve_no_more(std::size_t bytes) {
   constexpr std::size_t kWindowUnit = NCCL_WIN_REQUIRED_ALIGNMENT;
   if (bytes <= capacity_) return {};
   const std::size_t wanted = (bytes + kWindowUnit - 1) / kWindowUnit * kWindowUnit;
+  const std::size_t results = options_.result_bytes / kWindowUnit * kWindowUnit;
   const std::size_t least = least_free();
   if (wanted + kFlagBytes > least) {
     return bad_input(fmt::format("needs {:.2f} GiB of GPU memory, {:.2f} GiB {}",
                                  gib(wanted + kFlagBytes), gib(least), memory_->room_is()));
   }
-  Expected<void> allocated = allocate(wanted);
+  // Results are worth having, and no more than what is left when everybody has twice as much.
+  const bool has_results = results > 0 && wanted + kFlagBytes + 2 * results <= least;
+  Expected<void> allocated = allocate(wanted, has_results ? results : 0);
   make_comms_again();
   return allocated;
 }
@@ -254,19 +260,27 @@ std::size_t World::least_free() {
   std::size_t total = 0;
   OVT_CHECK(cudaMemGetInfo(&free, &total));
   const std::size_t share = free / static_cast<std::size_t>(ranks_per_gpu_);
-  return static_cast<std::size_t>(-largest(-static_cast<double>(memory_->room(share + capacity_))));
+  const bool stays = results_ && results_->is_used();  // its blocks keep all of the memory
+  const std::size_t back = stays ? 0 : reachable_bytes();
+  return static_cast<std::size_t>(-largest(-static_cast<double>(memory_->room(share + back))));
+}
+
+std::size_t World::results_begin() const {
+  return capacity_ + kFlagBytes;
 }
 
 /// Error: as `reserve`; then no rank has memory.
-Expected<void> World::allocate(std::size_t bytes) {
+Expected<void> World::allocate(std::size_t bytes, std::size_t result_bytes) {
+  static_assert(kFlagBytes % ResultMemory::kUnit == 0);
   release_memory();
-  const Expected<void> made = memory_->allocate(bytes + kFlagBytes);
+  const std::size_t all = bytes + kFlagBytes + result_bytes;
+  const Expected<void> made = memory_->allocate(all);
   // The ranks agree here; otherwise they would wait in the next collective for a rank that has no
   // memory.
   if (largest(made ? 0 : 1) > 0) {
     memory_->free();
     return bad_input(fmt::format("needs {:.2f} GiB of GPU memory in one piece: {}",
-                                 gib(bytes + kFlagBytes),
+                                 gib(all),
                                  made ? "another rank has not" : made.error().message));
   }
   OVT_CHECK(cudaMemsetAsync(memory() + bytes, 0, kFlagBytes, stream()));
@@ -276,6 +290,10 @@ Expected<void> World::allocate(std::size_t bytes) {
     return opened;
   }
   capacity_ = bytes;
+  const auto keeper = memory_->keeper();
+  if (result_bytes > 0 && keeper) {
+    results_ = ResultMemory::make(memory() + results_begin(), result_bytes, keeper);
+  }
   return {};
 }
 

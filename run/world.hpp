@@ -17,6 +17,7 @@
 #include "kernels/rank_barrier.hpp"
 #include "run/handles.hpp"
 #include "run/memory/peer_memory.hpp"
+#include "run/memory/result_memory.hpp"
 #include "run/options.hpp"
 #include "run/waits/abandoned.hpp"
 #include "run/waits/waits.hpp"
@@ -145,6 +146,13 @@ class World {
   /// Null where the world has none.
   [[nodiscard]] std::byte* memory() const { return memory_ ? memory_->memory() : nullptr; }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
+  /// The bytes from `memory()` on that all ranks reach: its own, its flags and the results.
+  [[nodiscard]] std::size_t reachable_bytes() const {
+    return capacity_ == 0 ? 0 : results_begin() + (results_ ? results_->bytes() : 0);
+  }
+  /// Memory for results behind `memory()`, as many bytes as the options say and there is room for;
+  /// else null. It moves with `memory()`, and its blocks stay what they are, but out of reach.
+  [[nodiscard]] const std::shared_ptr<ResultMemory>& results() const { return results_; }
   /// Whether this rank can reach the memory of every rank of `key`. Call `comm(key)` before.
   [[nodiscard]] bool reaches(const CommKey& key) const;
   /// The address on this GPU of rank `peer`'s `memory()`, and of its `kFlags` flags behind it:
@@ -211,7 +219,8 @@ class World {
   template <class Work>
   void finish_work(Work work, const char* what);
   [[nodiscard]] std::size_t least_free();
-  [[nodiscard]] Expected<void> allocate(std::size_t bytes);
+  [[nodiscard]] std::size_t results_begin() const;
+  [[nodiscard]] Expected<void> allocate(std::size_t bytes, std::size_t result_bytes = 0);
   void release_memory();
   void make_comms_again();
   void attach(const CommKey& key, ncclComm_t communicator);
@@ -226,6 +235,7 @@ class World {
   std::atomic<bool> is_closed_ = false;
   // Declared before the communicators, so that the memory outlives them.
   std::unique_ptr<PeerMemory> memory_{};
+  std::shared_ptr<ResultMemory> results_{};
   std::size_t capacity_ = 0;
   std::uint64_t generation_ = 0;
   Scratch scratch_;

@@ -45,6 +45,11 @@ struct RankFlags {
   /// kernels with a barrier of their own write it. Both fit as long as the world lives: each run of
   /// two ranks is counted once by both.
   u64 ready[kMostRanks];
+  /// The place that each peer has for its part of the exchange in its memory, in units of
+  /// `kPlaceBytes`, in the lower half; in the upper one the lower half of `ready` for the run that
+  /// it is for. A peer writes the next one only when this rank's stores to it have ended.
+  u64 places[kMostRanks];
+  static constexpr int kPlaceBytes = 16;
 };
 
 /// The word that a wait was for.
@@ -83,9 +88,12 @@ struct Run {
   int homes;        ///< the first items, which wait for nothing (homes.cuh)
   int deals;        ///< 1: where all clusters are there, each goes on by equal steps
   u64 step;         ///< a run, in the lower half; in the upper one `RankBarrier::work`
+  u32 place;        ///< of this rank, for the peers (`RankFlags::places`); `kNoPlace`: they ask none
   WaitControl* control;
   RankFlags* flags[RankFlags::kMostRanks];
 };
+
+constexpr u32 kNoPlace = ~u32{0};
 
 /// In the place of `Run`, for a launch that neither waits for ranks nor takes items from a queue.
 struct NoRun {};

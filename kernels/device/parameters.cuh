@@ -149,8 +149,8 @@ struct AtRanksParams {
   Group groups[kGroups];
   char* slots_of[RankFlags::kMostRanks];
   Either<kFetches, FetchParams<kGroups>, NoParams> fetches;
-  /// The rows of C that this rank's tiles fill at each rank; where sums are fetched, those of its
-  /// own C, and of the memory that the peers fetch from.
+  /// The rows of C that this rank's tiles fill at each rank, by the place that the rank has for them
+  /// (`RankFlags::places`); of its own C, by the address.
   TensorMap c[kRanks];
 };
 

@@ -92,6 +92,27 @@ __device__ __forceinline__ bool wait_for_rank(const Run& run, const u64* word, u
   return !differs;
 }
 
+/// The word that tells a peer where this rank's part of the exchange lies, in the run `number`.
+__device__ __forceinline__ u64 placed(const Run& run, u64 number) {
+  return number << 32 | run.place;
+}
+
+/// A peer's place (`RankFlags::places`), once it has reached the run. This rank itself has 0: its
+/// addresses are whole.
+__device__ __forceinline__ int place_of_rank(const Run& run, int rank) {
+  if (run.place == kNoPlace) return 0;
+  return static_cast<int>(static_cast<u32>(own_flags(run)->places[rank]));
+}
+
+/// Waits for the place of a rank that has reached the run `number`, which is there or comes at once.
+__device__ __forceinline__ void wait_for_place(const Run& run, int rank, u64 number) {
+  const u64* word = &own_flags(run)->places[rank];
+  Waiting times;
+  for (u32 looks = 1; static_cast<u32>(seen(word) >> 32) != static_cast<u32>(number); ++looks) {
+    if (looks % 16 == 0 && is_over(run, times, Awaited::ready, static_cast<u32>(rank))) return;
+  }
+}
+
 /// The begin of a run that no gate has begun, by one warp: what the last run counted is reset; then
 /// the peers may write here.
 __device__ __forceinline__ void begin_epoch(const Run& run) {
@@ -102,6 +123,7 @@ __device__ __forceinline__ void begin_epoch(const Run& run) {
   __syncwarp();  // what a lane publishes comes after the other lanes' zeros
   for (int rank = lane; rank < run.ranks; rank += kLanes) {
     const u64 number = own->epochs[rank] + run.step;
+    if (rank != run.rank) run.flags[rank]->places[run.rank] = placed(run, number);
     publish(rank == run.rank ? &own->epoch : &run.flags[rank]->ready[run.rank], number);
   }
 }

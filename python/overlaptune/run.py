@@ -28,6 +28,20 @@ def _milliseconds(time_limit: Optional[float]) -> int:
     return round(1e3 * time_limit)
 
 
+#: run.h: OVT_POOL_MISSED.
+POOL_MISSED = 2**64 - 1
+
+
+def library_path() -> str:
+    """The file of the library of plans."""
+    return load()._name
+
+
+def free_result(memory: int) -> None:
+    """Gives memory back that World.result has taken."""
+    load().ovt_result_free(memory)
+
+
 def nccl() -> str:
     """The NCCL that plans call: its release, its file, and the newer functions that it lacks."""
     words: bytes = load().ovt_run_nccl()
@@ -226,6 +240,7 @@ class World:
     peers            memory for the world, instead of memory that it allocates: the address on this
                      GPU of each rank's part; it stays the world's until that is closed
     peer_bytes       the bytes of a part
+    result_bytes     memory for results (run.h, ovt_result_allocate), besides what plans share; 0: none
     """
 
     def __init__(
@@ -237,6 +252,7 @@ class World:
         time_limit: Optional[float] = None,
         peers: Sequence[int] = (),
         peer_bytes: int = 0,
+        result_bytes: int = 0,
     ) -> None:
         self._pointer: Optional[ctypes.c_void_p] = None
         options = CWorldOptions()
@@ -248,6 +264,7 @@ class World:
                 "free_sms": free_sms,
                 "time_limit_ms": _milliseconds(time_limit),
                 "peer_bytes": peer_bytes,
+                "result_bytes": result_bytes,
             },
         )
         if peers:
@@ -273,6 +290,20 @@ class World:
     def family(self, recipe: str, most_rows: int) -> Family:
         """The family of a recipe. Reserve what recipe_sizes says before. Collective."""
         return Family(self._open_pointer(), recipe, most_rows)
+
+    def result(self, size: int) -> int:
+        """Takes memory for a result; OutOfMemoryError where there is no room. `free_result` gives it back."""
+        memory = ctypes.c_void_p()
+        check(load().ovt_result_allocate(self._open_pointer(), size, ctypes.byref(memory)))
+        return memory.value or 0
+
+    def begin_pool(self, stream: int) -> Optional[int]:
+        """Has ovt_pool_allocate of this thread take from the results of this world. Returns the number of the capture
+        that the stream takes part in, or 0; None after the results had no room, and where the world has ended."""
+        if self._pointer is None:
+            return None
+        capture: int = load().ovt_pool_begin(self._pointer, stream)
+        return None if capture == POOL_MISSED else capture
 
     def abort(self) -> None:
         """Ends all waits of the world for other ranks, here only. Any thread may call it, also while

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from ctypes import POINTER, c_char_p, c_int32, c_int64, c_size_t, c_void_p
+from ctypes import POINTER, c_char_p, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 from pathlib import Path
 
 from .library import CPlatform, CProblem, Signatures, find, raise_on_error
@@ -23,6 +23,7 @@ class CWorldOptions(ctypes.Structure):
         ("time_limit_ms", c_int32),
         ("peers", POINTER(c_void_p)),
         ("peer_bytes", c_int64),
+        ("result_bytes", c_int64),
     ]
 
 
@@ -73,6 +74,9 @@ def _signatures() -> Signatures:
         "ovt_family_run_scaled": (c_int32, [c_void_p, c_int64, *operands]),
         "ovt_family_buffers": (c_int32, [c_void_p, c_int64, POINTER(CBuffers)]),
         "ovt_family_destroy": (None, [c_void_p]),
+        "ovt_result_allocate": (c_int32, [c_void_p, c_int64, POINTER(c_void_p)]),
+        "ovt_result_free": (None, [c_void_p]),
+        "ovt_pool_begin": (c_uint64, [c_void_p, c_void_p]),
     }
 
 

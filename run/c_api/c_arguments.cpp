@@ -57,6 +57,11 @@ WorldOptions options_of(const ovt_world_options* given) {
     options.allow_multicast = is_set(given->allow_multicast, "allow_multicast");
     options.exclusive = is_set(given->exclusive, "exclusive");
     options.free_sms = counted(given->free_sms, "free_sms");
+    if (given->result_bytes < 0) {
+      refuse(fmt::format("ovt_world_options.result_bytes = {}: expected 0 or more",
+                         given->result_bytes));
+    }
+    options.result_bytes = static_cast<std::size_t>(given->result_bytes);
     options.time_limit = std::chrono::milliseconds(counted(given->time_limit_ms, "time_limit_ms"));
   }
   const bool has_limit = given != nullptr && given->time_limit_ms > 0;

@@ -1,6 +1,9 @@
 #include "run/exchange/peers.hpp"
 
 #include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
 
 #include "core/base/error.hpp"
 #include "core/config/check.hpp"
@@ -19,7 +22,7 @@ static_assert(kMostPeerElements <= kernels::PeerExchange::kMostElements);
 
 std::ptrdiff_t offset_in(const World& world, const void* operand) {
   const std::ptrdiff_t offset = static_cast<const std::byte*>(operand) - world.memory();
-  if (offset < 0 || static_cast<std::size_t>(offset) >= world.capacity()) {
+  if (offset < 0 || static_cast<std::size_t>(offset) >= world.reachable_bytes()) {
     throw Failure(ErrorKind::bad_input,
                   "transport peer_access: an operand outside of the memory that all ranks share");
   }
@@ -27,14 +30,30 @@ std::ptrdiff_t offset_in(const World& world, const void* operand) {
 }
 
 kernels::Before enqueue_gate(cudaStream_t stream, const World& world, const CommKey& key,
-                             kernels::Counters counters) {
-  OVT_CHECK(kernels::gate(stream, world.barrier(key), counters));
+                             kernels::Counters counters, const void* placed) {
+  const kernels::RankBarrier barrier =
+      placed == nullptr ? world.barrier(key) : barrier_with(world, key, placed);
+  OVT_CHECK(kernels::gate(stream, barrier, counters));
   return kernels::Before::gate;
+}
+
+kernels::RankBarrier barrier_with(const World& world, const CommKey& key, const void* placed) {
+  constexpr std::ptrdiff_t kUnit = kernels::RankFlags::kPlaceBytes;
+  const std::ptrdiff_t offset = offset_in(world, placed);
+  if (offset % kUnit != 0 || offset / kUnit > std::numeric_limits<std::int32_t>::max()) {
+    throw Failure(ErrorKind::bad_input,
+                  fmt::format("transport peer_access: an operand {} bytes behind the begin of the "
+                              "memory that all ranks share: expected a multiple of {}, and less "
+                              "than 32 GiB",
+                              offset, kUnit));
+  }
+  kernels::RankBarrier barrier = world.barrier(key);
+  barrier.place = static_cast<std::uint32_t>(offset / kUnit);
+  return barrier;
 }
 
 void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, const PeerMatrix& what,
                    std::span<const kernels::PeerPiece> pieces) {
-  const std::ptrdiff_t offset = offset_in(world, what.matrix);
   const bool fit = std::all_of(pieces.begin(), pieces.end(), [](const kernels::PeerPiece& piece) {
     return std::int64_t{piece.rows} * piece.columns < kernels::PeerExchange::kMostElements;
   });
@@ -42,7 +61,7 @@ void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, const 
     throw Failure(ErrorKind::bad_input, "transport peer_access: too large a group, or more than " +
                                             std::to_string(kMostRegions) + " regions");
   }
-  kernels::PeerExchange exchange{.barrier = world.barrier(key),
+  kernels::PeerExchange exchange{.barrier = barrier_with(world, key, what.matrix),
                                  .collective = what.collective,
                                  .dtype = what.dtype,
                                  .n = what.n,
@@ -51,7 +70,7 @@ void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, const 
                                  .tells = what.tells};
   for (int rank = 0; rank < key.ranks; ++rank) {
     const auto r = static_cast<std::size_t>(rank);
-    exchange.matrices[r] = world.memory_of(key, rank) + offset;
+    exchange.matrices[r] = rank == world.rank() ? what.matrix : world.memory_of(key, rank);
   }
   OVT_CHECK(kernels::exchange(stream, exchange, pieces, key.ctas));
 }
@@ -59,7 +78,8 @@ void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, const 
 void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, Collective collective,
                    Dtype dtype, const void* send, void* receive, std::int64_t count) {
   if (world.rank() >= key.ranks) return;  // this rank has no part in it
-  enqueue_gate(stream, world, key, kernels::Counters::reset);
+  const bool places = collective != Collective::all_gather;
+  enqueue_gate(stream, world, key, kernels::Counters::reset, places ? send : nullptr);
   if (collective == Collective::all_gather) {
     const std::ptrdiff_t offset = offset_in(world, receive);
     kernels::PeerPush push{.barrier = world.barrier(key),

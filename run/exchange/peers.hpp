@@ -13,16 +13,21 @@
 namespace overlaptune::run {
 
 /// Enqueues a gate: later work of the stream starts once all ranks of the key have reached this
-/// point (kernels/gate.hpp). `make_ready` was called for the key, which maps memory. Returns what
-/// the next launch of the stream is told of it.
+/// point (kernels/gate.hpp). `make_ready` was called for the key, which maps memory. `placed`: what
+/// ranks may have at different places of `World::memory`, and the kernels behind the gate exchange;
+/// null: nothing. Returns what the next launch of the stream is told of it.
 kernels::Before enqueue_gate(cudaStream_t stream, const World& world, const CommKey& key,
-                             kernels::Counters counters);
+                             kernels::Counters counters, const void* placed = nullptr);
+
+/// The barrier of a launch that exchanges `placed`.
+[[nodiscard]] kernels::RankBarrier barrier_with(const World& world, const CommKey& key,
+                                                const void* placed);
 
 /// The offset of an operand in `World::memory`. Throws `Failure` (`bad_input`): it is not in there.
 [[nodiscard]] std::ptrdiff_t offset_in(const World& world, const void* operand);
 
-/// A row-major matrix of `n` columns in `World::memory`, at the same offset on every rank, and the
-/// collective on it (kernels/peer_exchange.hpp).
+/// A row-major matrix of `n` columns in `World::memory`, of which each rank tells the others its
+/// place, and the collective on it (kernels/peer_exchange.hpp).
 struct PeerMatrix {
   Collective collective = Collective::reduce_scatter;
   Dtype dtype = Dtype::bf16;
@@ -33,7 +38,7 @@ struct PeerMatrix {
   bool tells = false;      ///< as `kernels::PeerExchange::tells`
 };
 
-/// Enqueues an exchange, behind a gate. Only one exchange runs at a time, because all use the
+/// Enqueues an exchange, behind a gate that tells the place of the matrix. Only one exchange runs at a time, because all use the
 /// world's words. `key.peers` is set, and `make_ready` was called for the key. Throws `Failure`
 /// (`bad_input`): the matrix is not in `World::memory`, a piece is too large, or there are more
 /// than `kMostRegions`.

@@ -77,8 +77,9 @@ struct GeneratedStores {
   /// Memory of a rank that all ranks reach, by its addresses on this GPU.
   struct Peer {
     void* slots = nullptr;
-    /// Row 0 of the rows that this rank's tiles fill; null where there are none. Where sums are
-    /// fetched, those of the peer's `sums`; this rank's C need not be memory that others reach.
+    /// Row 0 of the rows that this rank's tiles fill, if the rank has its C (where sums are fetched,
+    /// its `sums`) at place 0 (`RankFlags::places`); null where there are none. This rank's own are
+    /// rows of C itself, which need not be memory that others reach.
     void* c = nullptr;
   };
   int rank = 0;
@@ -90,6 +91,7 @@ struct GeneratedStores {
   std::int64_t slots = 0;         ///< of one rank, for each peer
   std::int64_t before_waits = 0;  ///< first tiles that wait for no peer
   std::uint32_t done = 0;  ///< `RankFlags::done` when all tiles of the peers have arrived in C
+  std::int64_t places = 1;  ///< that a peer may have for its C, `RankFlags::kPlaceBytes` apart
   std::vector<Peer> peers{};
   std::vector<Group> groups{};
 };

@@ -79,6 +79,7 @@ device::Run run_of(const GeneratedOperands& operands, const QueuedItems& items, 
                   .homes = static_cast<int>(items.homes),
                   .deals = goes_on_by_steps(operands, items, clusters) ? 1 : 0,
                   .step = barrier.step(),
+                  .place = barrier.place,
                   .control = barrier.control,
                   .flags = {}};
   std::copy(barrier.flags.begin(), barrier.flags.end(), run.flags);

@@ -2,6 +2,7 @@
 #include <array>
 #include <bit>
 #include <cuda.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -222,21 +223,28 @@ class HopperKernel : public GeneratedKernel {
     });
   }
 
-  /// Rows of C, or of what is stored as C is; `c`: row 0, or null.
-  [[nodiscard]] device::TensorMap map_of_c(void* c, const TileOrder& order) const {
+  /// Rows of C, or of what is stored as C is; `c`: row 0, or null. The last coordinate is the place
+  /// in the peer's memory: blocks that overlap, each as large as C.
+  [[nodiscard]] device::TensorMap map_of_c(void* c, const TileOrder& order,
+                                           std::int64_t places = 1) const {
     if (c == nullptr) return {};
+    const Dtype result = result_of(elements_);
     return tensor_map({.base = c,
                        .columns = order.n,
                        .rows = order.block_rows,
+                       .blocks = places,
                        .row_stride = order.n,
-                       .block_stride = order.block_rows * order.n},
-                      subtile_columns_, subtile_rows_, result_of(elements_));
+                       .block_stride = device::RankFlags::kPlaceBytes / bytes_of(result)},
+                      subtile_columns_, subtile_rows_, result);
   }
   /// The rows that this rank's tiles fill at each rank.
   [[nodiscard]] std::vector<device::TensorMap> maps_of(const GeneratedStores& stores,
                                                        const TileOrder& order) const {
     std::vector<device::TensorMap> maps;
-    for (const GeneratedStores::Peer& peer : stores.peers) maps.push_back(map_of_c(peer.c, order));
+    for (const GeneratedStores::Peer& peer : stores.peers) {
+      const bool is_own = std::cmp_equal(&peer - stores.peers.data(), stores.rank);
+      maps.push_back(map_of_c(peer.c, order, is_own ? 1 : stores.places));
+    }
     return maps;
   }
 

@@ -39,6 +39,7 @@ class GivenMemory : public PeerMemory {
   void detach() override {}
   void forget() override {}
   void free() override { used_ = false; }
+  [[nodiscard]] std::shared_ptr<void> keeper() const override { return nullptr; }
 
  private:
   [[nodiscard]] std::byte* of(int rank) const;

@@ -26,7 +26,7 @@ Expected<void> IpcMemory::allocate(std::size_t bytes) {
   const std::size_t size = (bytes + kUnit - 1) / kUnit * kUnit;
   void* memory = nullptr;
   if (auto made = done(cudaMalloc(&memory, size), "cudaMalloc"); !made) return made;
-  memory_ = DeviceMemory(memory);
+  memory_ = std::make_shared<DeviceMemory>(memory);
   bytes_ = size;
   return {};
 }
@@ -112,7 +112,7 @@ std::vector<void*> IpcMemory::attach(ncclComm_t communicator, bool maps) {
 void IpcMemory::forget() {
   for (Mapping& each : mappings_) each.leak();
   mappings_.clear();
-  memory_.leak();
+  if (memory_) memory_->leak();
 }
 
 }  // namespace overlaptune::run

@@ -23,7 +23,7 @@ class IpcMemory : public PeerMemory {
       : world_(world), out_of_reach_(out_of_reach), no_windows_(std::move(no_windows)) {}
 
   [[nodiscard]] std::byte* memory() const override {
-    return static_cast<std::byte*>(memory_.get());
+    return memory_ ? static_cast<std::byte*>(memory_->get()) : nullptr;
   }
   [[nodiscard]] Expected<void> allocate(std::size_t bytes) override;
   /// Maps the peers' memory, and looks whether it is theirs.
@@ -35,7 +35,8 @@ class IpcMemory : public PeerMemory {
   /// Leaves the memory and the mappings to the end of the process: a peer may still use this rank's
   /// memory, which CUDA does not keep for it.
   void forget() override;
-  void free() override { memory_ = {}; }
+  void free() override { memory_.reset(); }
+  [[nodiscard]] std::shared_ptr<void> keeper() const override { return memory_; }
 
  private:
   using Mapping = Handle<void*, &cudaIpcCloseMemHandle>;
@@ -49,7 +50,7 @@ class IpcMemory : public PeerMemory {
   OutOfReach out_of_reach_;
   std::string no_windows_;
   std::string failure_{};  ///< of the last `open`
-  DeviceMemory memory_{};
+  std::shared_ptr<DeviceMemory> memory_{};
   std::size_t bytes_ = 0;
   std::vector<Mapping> mappings_{};  ///< by rank; no mapping at this rank's own place
 };

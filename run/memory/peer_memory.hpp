@@ -5,6 +5,7 @@
 // run/memory/peer_way.hpp chooses.
 
 #include <cstddef>
+#include <memory>
 #include <nccl.h>
 #include <string>
 #include <vector>
@@ -54,8 +55,11 @@ class PeerMemory {
   /// destroyed once their work has ended.
   virtual void forget() = 0;
 
-  /// Frees the memory of this rank.
+  /// Frees the memory of this rank, unless a `keeper` is left.
   virtual void free() = 0;
+
+  /// Keeps the memory of this rank, which `allocate` has made; null: it is not this object's.
+  [[nodiscard]] virtual std::shared_ptr<void> keeper() const = 0;
 
  protected:
   PeerMemory() = default;

@@ -39,7 +39,7 @@ Expected<void> WindowMemory::allocate(std::size_t bytes) {
     static_cast<void>(cudaGetLastError());
     return bad_input(ncclGetErrorString(made));
   }
-  memory_ = NcclMemory(memory);
+  memory_ = std::make_shared<NcclMemory>(memory);
   bytes_ = bytes;
   return {};
 }

@@ -28,7 +28,7 @@ class WindowMemory : public PeerMemory {
   explicit WindowMemory(cudaStream_t stream) : stream_(stream) {}
 
   [[nodiscard]] std::byte* memory() const override {
-    return static_cast<std::byte*>(memory_.get());
+    return memory_ ? static_cast<std::byte*>(memory_->get()) : nullptr;
   }
   [[nodiscard]] Expected<void> allocate(std::size_t bytes) override;
   [[nodiscard]] Expected<void> open() override { return {}; }
@@ -37,14 +37,15 @@ class WindowMemory : public PeerMemory {
   [[nodiscard]] std::string not_symmetric() const override;
   void detach() override;
   void forget() override { windows_.clear(); }
-  void free() override { memory_ = {}; }
+  void free() override { memory_.reset(); }
+  [[nodiscard]] std::shared_ptr<void> keeper() const override { return memory_; }
 
  private:
   [[nodiscard]] std::vector<void*> addresses(ncclComm_t communicator, ncclWindow_t window) const;
   [[nodiscard]] std::vector<void*> computed_addresses(ncclWindow_t window, int ranks) const;
 
   cudaStream_t stream_;
-  NcclMemory memory_{};
+  std::shared_ptr<NcclMemory> memory_{};
   std::size_t bytes_ = 0;
   bool has_window_ = true;
   std::map<ncclComm_t, ncclWindow_t> windows_{};

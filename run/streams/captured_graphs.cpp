@@ -15,24 +15,42 @@ void CUDART_CB graph_ended(void* held) {
   --**count;
 }
 
-}  // namespace
-
-bool CapturedGraphs::note(cudaStream_t stream) {
+/// The graph that a stream is being captured into; null: it is not being captured.
+cudaGraph_t graph_of(cudaStream_t stream) {
   cudaStreamCaptureStatus status{};
   unsigned long long id = 0;
   cudaGraph_t graph = nullptr;
   OVT_CHECK(cudaStreamGetCaptureInfo(stream, &status, &id, &graph));
-  if (status != cudaStreamCaptureStatusActive) return false;
-  auto held = std::make_unique<Count>(count_);
+  return status == cudaStreamCaptureStatusActive ? graph : nullptr;
+}
+
+/// Calls `end` with `held` when a graph, and all that was instantiated from it, is destroyed; or at
+/// once, where it throws.
+void retain(cudaGraph_t graph, cudaHostFn_t end, void* held) {
   cudaUserObject_t object = nullptr;
-  OVT_CHECK(
-      cudaUserObjectCreate(&object, held.get(), graph_ended, 1, cudaUserObjectNoDestructorSync));
-  ++*count_;
-  static_cast<void>(held.release());  // the object owns it
+  if (const cudaError_t made =
+          cudaUserObjectCreate(&object, held, end, 1, cudaUserObjectNoDestructorSync);
+      made != cudaSuccess) {
+    end(held);
+    OVT_CHECK(made);
+  }
   const cudaError_t retained = cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove);
   if (retained != cudaSuccess) static_cast<void>(cudaUserObjectRelease(object, 1));
   OVT_CHECK(retained);
+}
+
+}  // namespace
+
+bool CapturedGraphs::note(cudaStream_t stream) {
+  const cudaGraph_t graph = graph_of(stream);
+  if (graph == nullptr) return false;
+  ++*count_;  // first: the graph may end at once
+  retain(graph, graph_ended, new Count(count_));
   return true;
+}
+
+void hold_in_graph(cudaStream_t stream, ResultMemory& results, const void* c) {
+  if (void* const block = results.hold(c)) retain(graph_of(stream), ResultMemory::give_later, block);
 }
 
 int CapturedGraphs::lasting(std::chrono::milliseconds patience) const {

@@ -7,6 +7,8 @@
 #include <cuda_runtime_api.h>
 #include <memory>
 
+#include "run/memory/result_memory.hpp"
+
 namespace overlaptune::run {
 
 class CapturedGraphs {
@@ -37,5 +39,9 @@ class CapturedGraphs {
   std::shared_ptr<std::atomic<int>> count_ = std::make_shared<std::atomic<int>>(0);
   int lasted_ = 0;  ///< the last answer of `still_alive`
 };
+
+/// The graph that `stream` is being captured into holds the block of results in which C lies, if it
+/// lies in one, until it is destroyed with all that was instantiated from it.
+void hold_in_graph(cudaStream_t stream, ResultMemory& results, const void* c);
 
 }  // namespace overlaptune::run

@@ -54,15 +54,16 @@ __device__ __forceinline__ char* in_slot(const typename K::Epilogue::Params& pee
 }
 
 /// Starts the store of a subtile of C at its owner; that of sums which all ranks need at all of
-/// them, the owner last: its own memory is near.
+/// them, the owner last: its own memory is near. Ranks have C at different places of their memory.
 template <class K>
-__device__ __forceinline__ void store_in_c(const typename K::Epilogue::Params& peers, int owner,
-                                           const Place& subtile, u32 buffer) {
+__device__ __forceinline__ void store_in_c(const Launch<K>& launch, int owner, const Place& subtile,
+                                           u32 buffer) {
   int rank = owner;
 #pragma unroll 1
   do {
     if (K::Epilogue::kFetches) rank = rank + 1 < K::Epilogue::kRanks ? rank + 1 : 0;
-    store(&peers.c[rank], buffer, subtile.column, subtile.row, 0);
+    store(&launch.epilogue.c[rank], buffer, subtile.column, subtile.row,
+          place_of_rank(launch.run, rank));
   } while (rank != owner);
 }
 
@@ -149,7 +150,7 @@ __device__ __forceinline__ u32 deliver_tile(const Launch<K>& launch, int consume
       if (todo == kFillForOwner) {
         store_bytes(slot + subtile * K::kSubtileBytes, from, K::kSubtileBytes);
       } else {
-        store_in_c<K>(peers, item.owner, place_of_subtile<K>(first, static_cast<int>(subtile)),
+        store_in_c<K>(launch, item.owner, place_of_subtile<K>(first, static_cast<int>(subtile)),
                       from);
       }
     }

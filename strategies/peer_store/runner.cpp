@@ -39,11 +39,14 @@ class PeerStorePlan : public Plan {
   void enqueue(cudaStream_t stream, const Operands& operands) override {
     if (world_.rank() >= problem_.ranks) return;
     const auto before = exclusive_ ? kernels::Before::work
-                                   : enqueue_gate(stream, world_, route_, kernels::Counters::reset);
+                                   : enqueue_gate(stream, world_, route_, kernels::Counters::reset,
+                                                  placed(operands));
     gemm_.enqueue(stream, launches_[operands], before);
   }
 
   [[nodiscard]] bool finishes_c() const override { return finishes_c_; }
+
+  [[nodiscard]] bool places_c() const override { return !traits_of(problem_.op).c_is_block; }
 
   void forget_addresses() override { launches_.clear(); }
 
@@ -56,11 +59,16 @@ class PeerStorePlan : public Plan {
         .k = problem_.k,
         .scales = operands.scales,
         .stores = stores(operands),
-        .barrier = world_.barrier(route_),
+        .barrier = places_c() ? barrier_with(world_, route_, operands.c) : world_.barrier(route_),
         .has_barrier = exclusive_,
         .left_out_k = mutant_ == Mutant::skipped_k_step && problem_.k > 64 ? 64 : 0,
         .left_out_tiles = left_out_tiles()};
     return gemm_.prepare(order_, crew_, own, nullptr);
+  }
+
+  /// What each rank has at a place of its own.
+  [[nodiscard]] const void* placed(const Operands& operands) const {
+    return places_c() ? operands.c : nullptr;
   }
 
   [[nodiscard]] std::int64_t left_out_tiles() const {
@@ -76,6 +84,8 @@ class PeerStorePlan : public Plan {
     }
     const int signals = gemm_.signals_a_tile();
     GeneratedStores made = stores_of(problem_, stored_, world_.rank(), std::move(peers), signals);
+    made.places =
+        static_cast<std::int64_t>(world_.reachable_bytes()) / kernels::RankFlags::kPlaceBytes;
     if (operands.finished_c != nullptr) made.sums = operands.c;
     spoil(made);
     return made;
@@ -103,16 +113,15 @@ class PeerStorePlan : public Plan {
     }
   }
 
-  /// The rows of C that this rank's tiles fill at a rank.
+  /// The rows of C that this rank's tiles fill at a rank, with C at place 0 of a peer.
   [[nodiscard]] void* rows_at(int peer, const Operands& operands) const {
     const OpTraits& op = traits_of(problem_.op);
-    if (op.c_is_block) return peer == world_.rank() ? operands.c : nullptr;
-    if (op.in_place()) {
-      const bool is_finished = peer == world_.rank() && operands.finished_c != nullptr;
-      return is_finished ? operands.finished_c : there(peer, operands.c);
-    }
-    return at(there(peer, operands.c), world_.rank() * order_.block_rows * problem_.n,
-              result_of(problem_.elements));
+    void* const own = operands.finished_c != nullptr ? operands.finished_c : operands.c;
+    const bool is_own = peer == world_.rank();
+    if (op.c_is_block) return is_own ? own : nullptr;
+    void* const c = is_own ? own : world_.memory_of(route_, peer);
+    if (op.in_place()) return c;
+    return at(c, world_.rank() * order_.block_rows * problem_.n, result_of(problem_.elements));
   }
 
   /// The address at a rank that corresponds to `here`.

@@ -17,6 +17,7 @@ class SequentialPlan : public Plan {
   }
 
   [[nodiscard]] bool finishes_c() const override { return pieces_.finishes_c(); }
+  [[nodiscard]] bool places_c() const override { return pieces_.places_c(); }
 
  private:
   Pieces pieces_;

@@ -56,7 +56,7 @@ class StagedGroups : public GroupExchange {
     return static_cast<std::uint32_t*>(counters_->get());
   }
 
-  kernels::Before begin(cudaStream_t stream) override {
+  kernels::Before begin(cudaStream_t stream, const Operands& /*operands*/) override {
     OVT_CHECK(cudaMemsetAsync(counters(), 0, groups_.size() * sizeof(std::uint32_t), stream));
     return kernels::Before::work;
   }
@@ -103,8 +103,8 @@ class CopiedGroups : public StagedGroups {
       : StagedGroups(request, routes),
         gate_first_(!request.engine.exclusive && world_.rank() < route_.ranks) {}
 
-  kernels::Before begin(cudaStream_t stream) override {
-    const kernels::Before before = StagedGroups::begin(stream);
+  kernels::Before begin(cudaStream_t stream, const Operands& operands) override {
+    const kernels::Before before = StagedGroups::begin(stream, operands);
     if (!gate_first_) return before;
     return enqueue_gate(stream, world_, route_, kernels::Counters::keep);
   }
@@ -153,9 +153,12 @@ class PeerGroups : public GroupExchange {
   }
 
   [[nodiscard]] bool finishes_c() const override { return sums_all(); }
+  [[nodiscard]] bool places_c() const override { return sums_all(); }
 
-  kernels::Before begin(cudaStream_t stream) override {
-    if (gate_first_) return enqueue_gate(stream, world_, route_, kernels::Counters::reset);
+  kernels::Before begin(cudaStream_t stream, const Operands& operands) override {
+    if (gate_first_) {
+      return enqueue_gate(stream, world_, route_, kernels::Counters::reset, matrix_of(operands));
+    }
     // Peers count in these flags only behind the gate of this run.
     const std::size_t flags = takes_part_ ? kernels::RankFlags::kCounted : groups_.size();
     OVT_CHECK(cudaMemsetAsync(counters(), 0, flags * sizeof(std::uint32_t), stream));
@@ -182,7 +185,9 @@ class PeerGroups : public GroupExchange {
                std::span<const std::optional<Signal>> signals) override {
     // The kernel starts after the first group's signal: until then the GEMM has all SMs.
     if (signals.front()) wait_for_signal(stream, world_.alone(), *signals.front(), wait_);
-    if (!gate_first_) enqueue_gate(stream, world_, route_, kernels::Counters::keep);
+    if (!gate_first_) {
+      enqueue_gate(stream, world_, route_, kernels::Counters::keep, matrix_of(operands));
+    }
     enqueue_peers(stream, world_, route_,
                   {.collective = collective_of(problem_.op),
                    .dtype = result_of(problem_.elements),

@@ -28,7 +28,10 @@ class GroupExchange {
 
   /// Enqueues what comes before the GEMM, on its stream: counters are zero behind it. Returns what
   /// the GEMM's launch is told.
-  virtual kernels::Before begin(cudaStream_t stream) = 0;
+  virtual kernels::Before begin(cudaStream_t stream, const Operands& operands) = 0;
+
+  /// `Plan::places_c`.
+  [[nodiscard]] virtual bool places_c() const { return false; }
 
   /// Whether the groups are copied to `Operands::finished_c` one by one (`Plan::finishes_c`).
   [[nodiscard]] virtual bool finishes_c() const { return false; }

@@ -25,7 +25,7 @@ class SignaledPlan : public Plan {
         launches_(request.operands, [this](const Operands& own) { return prepared(own); }) {}
 
   void enqueue(cudaStream_t stream, const Operands& operands) override {
-    const kernels::Before before = exchange_->begin(stream);
+    const kernels::Before before = exchange_->begin(stream, operands);
     Operands of_gemm = operands;
     of_gemm.finished_c = nullptr;  // the exchange alone stores there
     if (!takes_part_) return gemm_.enqueue(stream, launches_[of_gemm], before);
@@ -42,6 +42,7 @@ class SignaledPlan : public Plan {
   }
 
   [[nodiscard]] bool finishes_c() const override { return exchange_->finishes_c(); }
+  [[nodiscard]] bool places_c() const override { return exchange_->places_c(); }
 
   /// Counters may lie in the world's memory.
   void forget_addresses() override {

@@ -59,9 +59,14 @@ class PeerAccess : public GpuTest {
   /// Runs the exchange twice, on matrices that are complete only when the counters say so.
   /// all_reduce has its result in other memory than the matrices if it is fetched or copied.
   enum class Result { there, fetched, copied };
+  /// With `places`, each rank has its matrix at another place of its memory in each round, and the
+  /// others learn of it from the gate.
   template <class T>
   void check(Collective collective, int ranks, std::int64_t block_rows, std::int64_t n,
-             Result result = Result::there) {
+             Result result = Result::there, bool places = false) {
+    constexpr std::size_t kUnit = kernels::RankFlags::kPlaceBytes;
+    constexpr std::size_t kMostPlaces = 64;
+    std::array<std::uint32_t, kernels::RankFlags::kMostRanks> place{};
     const bool elsewhere = result != Result::there;
     const bool sums_all = collective == Collective::all_reduce;
     const std::int64_t rows = sums_all ? block_rows : ranks * block_rows;
@@ -86,9 +91,11 @@ class PeerAccess : public GpuTest {
       return memory.back().get();
     };
     std::vector<void*> results;
+    std::vector<std::byte*> begins;
     for (int rank = 0; rank < ranks; ++rank) {
       const auto r = static_cast<std::size_t>(rank);
-      exchange.matrices[r] = zeroed(bytes);
+      begins.push_back(static_cast<std::byte*>(zeroed(bytes + kMostPlaces * kUnit)));
+      exchange.matrices[r] = begins.back();
       results.push_back(sums_all && !elsewhere ? exchange.matrices[r] : zeroed(result_bytes));
       streams.push_back(make_stream());
       copies.push_back(make_stream());
@@ -98,6 +105,11 @@ class PeerAccess : public GpuTest {
     for (int round = 0; round < 2; ++round) {
       std::vector<Matrix<T>> inputs;
       for (int rank = 0; rank < ranks; ++rank) {
+        const auto r = static_cast<std::size_t>(rank);
+        if (places) place[r] = static_cast<std::uint32_t>(random() % kMostPlaces);
+        void* const matrix = begins[r] + place[r] * kUnit;
+        if (results[r] == exchange.matrices[r]) results[r] = matrix;
+        exchange.matrices[r] = matrix;
         inputs.emplace_back(rows, n);
         for (int& value : inputs.back().values) value = static_cast<int>(random() % 17) - 8;
         OVT_CHECK(cudaMemset(exchange.matrices[static_cast<std::size_t>(rank)], 0xff, bytes));
@@ -116,17 +128,24 @@ class PeerAccess : public GpuTest {
                                  part, pieces, 2));
       };
       for (int rank = 0; rank < ranks; ++rank) {
-        exchange.barrier = barriers.barrier(rank);
+        const std::uint32_t own_place =
+            places ? place[static_cast<std::size_t>(rank)] : kernels::device::kNoPlace;
+        PeerExchange told = exchange;
+        for (int peer = 0; places && peer < ranks; ++peer) {
+          const auto p = static_cast<std::size_t>(peer);
+          if (peer != rank) told.matrices[p] = begins[p];
+        }
+        told.barrier = barriers.barrier(rank, own_place);
         void* const own_result = results[static_cast<std::size_t>(rank)];
-        exchange.result = sums_all && result != Result::fetched ? nullptr : own_result;
-        exchange.tells = result == Result::copied;
+        told.result = sums_all && result != Result::fetched ? nullptr : own_result;
+        told.tells = result == Result::copied;
         const cudaStream_t own = streams[static_cast<std::size_t>(rank)].get();
-        barriers.enqueue_gate(own, rank);
+        barriers.enqueue_gate(own, rank, own_place);
         const cudaStream_t copy = copies[static_cast<std::size_t>(rank)].get();
         const Event reset = make_event(false);  // the counts of the round before
         OVT_CHECK(cudaEventRecord(reset.get(), own));
         OVT_CHECK(cudaStreamWaitEvent(copy, reset.get(), 0));
-        OVT_CHECK(kernels::exchange(own, exchange, pieces, 3 - round));
+        OVT_CHECK(kernels::exchange(own, told, pieces, 3 - round));
         if (result == Result::copied && round == 0) copy_pieces(rank, kernels::CopyPart::beside);
       }
       // The gates have reset the counters once the first of them has let its rank through.
@@ -192,6 +211,17 @@ TEST_F(PeerAccess, every_element_comes_to_its_place_whatever_the_ranks_and_the_p
     }
     check<__nv_bfloat16>(collective, 4, 700, 512);
   }
+}
+
+TEST_F(PeerAccess, each_rank_has_its_matrix_at_a_place_of_its_own) {
+  for (const Collective collective :
+       {Collective::all_reduce, Collective::reduce_scatter, Collective::all_to_all}) {
+    for (const int ranks : {2, 3, 4}) {
+      check<__nv_bfloat16>(collective, ranks, 37, 1096, Result::there, true);
+    }
+  }
+  check<__nv_bfloat16>(Collective::all_reduce, 4, 37, 1096, Result::fetched, true);
+  check<__nv_bfloat16>(Collective::all_reduce, 4, 37, 1096, Result::copied, true);
 }
 
 TEST_F(PeerAccess, sums_come_to_any_memory_whatever_the_ranks_and_the_pieces) {

@@ -27,6 +27,7 @@ struct StoreCase {
   bool waits = true;
   bool gate = false;  ///< the barrier is a gate, not in the kernel
   bool in_c = false;  ///< sums are stored in C at every rank, and not fetched
+  bool places = false;  ///< each rank has what the peers store into at a place of its own
 };
 
 std::size_t bytes(std::int64_t elements) {
@@ -51,6 +52,7 @@ class PeerStoreTest : public GpuTest {
     DeviceMemory c{};
     DeviceMemory slots{};
     DeviceMemory sums{};
+    std::uint32_t place = 0;  ///< of sums that are fetched, else of C
     Stream stream{};
     GeneratedLaunch launch{};
   };
@@ -72,6 +74,21 @@ class PeerStoreTest : public GpuTest {
       cuts.push_back(cut_at(order, order.tiles()));
     }
     return cuts;
+  }
+
+  static constexpr std::size_t kUnit = kernels::RankFlags::kPlaceBytes;
+  static constexpr int kMostPlaces = 4096;
+
+  static std::byte* at_place(const DeviceMemory& memory, std::uint32_t place) {
+    return static_cast<std::byte*>(memory.get()) + place * kUnit;
+  }
+  [[nodiscard]] std::uint32_t told_place(const StoreCase& of, int rank) const {
+    return of.places ? ranks_[static_cast<std::size_t>(rank)].place : kernels::device::kNoPlace;
+  }
+  /// C of a rank, as its kernels leave it.
+  [[nodiscard]] std::byte* c_of(const StoreCase& of, int rank) const {
+    const Rank& own = ranks_[static_cast<std::size_t>(rank)];
+    return at_place(own.c, fetches(of) ? 0 : own.place);
   }
 
   static std::int64_t result_rows(const Problem& problem) {
@@ -103,9 +120,10 @@ class PeerStoreTest : public GpuTest {
       Rank made;
       made.a = device_memory(bytes(of.m * of.k));
       made.b = device_memory(bytes(of.n * of.k));
-      made.c = device_memory(bytes(result_rows(problem) * of.n));
+      made.place = of.places ? static_cast<std::uint32_t>(random_() % kMostPlaces) : 0;
+      made.c = device_memory(bytes(result_rows(problem) * of.n) + kMostPlaces * kUnit);
       made.slots = device_memory(static_cast<std::size_t>(bytes_of_slots(problem, stored) + 16));
-      if (fetches(of)) made.sums = device_memory(bytes(of.m * of.n));
+      if (fetches(of)) made.sums = device_memory(bytes(of.m * of.n) + kMostPlaces * kUnit);
       made.stream = make_stream();
       OVT_CHECK(kernels::fill_normal(stream(), made.a.get(), operand_of(of.elements), of.m * of.k,
                                      static_cast<std::uint64_t>(2 * rank + 1)));
@@ -121,12 +139,13 @@ class PeerStoreTest : public GpuTest {
         for (GeneratedStores::Group& group : stores.groups) group.arrivals = 0;
         stores.done = 0;
       }
-      stores.sums = own.sums.get();
+      stores.sums = own.sums ? at_place(own.sums, own.place) : nullptr;
+      if (of.places) stores.places = kMostPlaces;
       const GeneratedOperands operands{.a = own.a.get(),
                                        .b = own.b.get(),
                                        .k = of.k,
                                        .stores = std::move(stores),
-                                       .barrier = barriers_->barrier(rank),
+                                       .barrier = barriers_->barrier(rank, told_place(of, rank)),
                                        .has_barrier = !of.gate};
       own.launch = gemm_->prepare(order, {.sms = sms_ / of.ranks}, operands, nullptr);
     }
@@ -138,10 +157,12 @@ class PeerStoreTest : public GpuTest {
     const std::int64_t block = of.m / of.ranks * of.n;
     for (int peer = 0; peer < of.ranks; ++peer) {
       const Rank& there = ranks_[static_cast<std::size_t>(peer)];
-      auto* c = static_cast<std::byte*>(there.c.get());
+      // The place of a peer is what the gate tells; its own rows a rank knows.
+      const bool own = peer == rank;
+      std::byte* c = at_place(there.c, own && !fetches(of) ? there.place : 0);
       if (of.op == Op::gemm_all_to_all) c += bytes(rank * block);
-      if (of.op == Op::gemm_reduce_scatter && peer != rank) c = nullptr;
-      if (fetches(of) && peer != rank) c = static_cast<std::byte*>(there.sums.get());
+      if (of.op == Op::gemm_reduce_scatter && !own) c = nullptr;
+      if (fetches(of) && !own) c = at_place(there.sums, 0);
       peers.push_back({.slots = there.slots.get(), .c = c});
     }
     return peers;
@@ -159,7 +180,7 @@ class PeerStoreTest : public GpuTest {
       const auto number = static_cast<int>(&rank - ranks_.data());
       OVT_CHECK(kernels::spin(rank.stream.get(),
                               static_cast<std::int64_t>(random_() % 100'000) + (last ? late : 0)));
-      if (of.gate) barriers_->enqueue_gate(rank.stream.get(), number);
+      if (of.gate) barriers_->enqueue_gate(rank.stream.get(), number, told_place(of, number));
       gemm_->enqueue(rank.stream.get(), rank.launch);
     }
     for (Rank& rank : ranks_) OVT_CHECK(cudaStreamSynchronize(rank.stream.get()));
@@ -192,7 +213,7 @@ class PeerStoreTest : public GpuTest {
       OVT_CHECK(cudaMemcpy(list.get(), every.data(), every.size() * 8, cudaMemcpyHostToDevice));
       const DeviceMemory seen = device_memory(sizeof(kernels::Deviation));
       OVT_CHECK(cudaMemsetAsync(seen.get(), 0, sizeof(kernels::Deviation), stream()));
-      OVT_CHECK(kernels::compare(stream(), ranks_[static_cast<std::size_t>(rank)].c.get(),
+      OVT_CHECK(kernels::compare(stream(), c_of(of, rank),
                                  rows * of.n, result_of(of.elements),
                                  static_cast<double*>(sums.get()),
                                  static_cast<std::int64_t*>(list.get()), rows, of.n,
@@ -205,7 +226,7 @@ class PeerStoreTest : public GpuTest {
 
   [[nodiscard]] std::vector<std::uint16_t> result(const StoreCase& of, int rank) const {
     const std::int64_t elements = result_rows(problem_of(of)) * of.n;
-    return on_host<std::uint16_t>(ranks_[static_cast<std::size_t>(rank)].c.get(),
+    return on_host<std::uint16_t>(c_of(of, rank),
                                   static_cast<std::size_t>(elements));
   }
 
@@ -248,6 +269,30 @@ TEST_F(PeerStoreTest, every_kind_of_tile_of_every_op) {
                             .gate = ranks == 3}),
                   kStoreBf16)
             << to_string(op) << " " << to_string(tile) << " " << ranks << " ranks";
+      }
+    }
+  }
+}
+
+TEST_F(PeerStoreTest, each_rank_has_c_at_a_place_of_its_own) {
+  for (const Op op : kOps) {
+    for (const bool in_c : {false, true}) {
+      for (const bool gate : {false, true}) {
+        for (const int ranks : {2, 3}) {
+          EXPECT_LT(error_of({.op = op,
+                              .ranks = ranks,
+                              .m = ranks * 520,
+                              .n = 1096,
+                              .k = 328,
+                              .tile = {128, 256, 64, 4, 1},
+                              .swizzle = 2,
+                              .columns_a_group = 2,
+                              .gate = gate,
+                              .in_c = in_c,
+                              .places = op != Op::gemm_reduce_scatter}),
+                    kStoreBf16)
+              << to_string(op) << (in_c ? " in C " : " ") << (gate ? "gate " : "") << ranks;
+        }
       }
     }
   }

@@ -18,8 +18,11 @@ class RanksOnOneGpu {
     OVT_CHECK(cudaDeviceSynchronize());
   }
 
-  [[nodiscard]] kernels::RankBarrier barrier(int rank) const {
-    kernels::RankBarrier barrier{.rank = rank, .ranks = ranks_, .control = waits_.control()};
+  /// `place`: the rank's, for exchanges in which each has its own.
+  [[nodiscard]] kernels::RankBarrier barrier(
+      int rank, std::uint32_t place = kernels::device::kNoPlace) const {
+    kernels::RankBarrier barrier{
+        .rank = rank, .ranks = ranks_, .place = place, .control = waits_.control()};
     for (int peer = 0; peer < ranks_; ++peer) {
       barrier.flags[static_cast<std::size_t>(peer)] = flags_of_rank(peer);
     }
@@ -28,8 +31,9 @@ class RanksOnOneGpu {
   [[nodiscard]] kernels::RankFlags* flags_of_rank(int rank) const {
     return static_cast<kernels::RankFlags*>(flags_.get()) + rank;
   }
-  void enqueue_gate(cudaStream_t stream, int rank) const {
-    OVT_CHECK(kernels::gate(stream, barrier(rank), kernels::Counters::reset));
+  void enqueue_gate(cudaStream_t stream, int rank,
+                    std::uint32_t place = kernels::device::kNoPlace) const {
+    OVT_CHECK(kernels::gate(stream, barrier(rank, place), kernels::Counters::reset));
   }
   [[nodiscard]] const Waits& waits() const { return waits_; }
 

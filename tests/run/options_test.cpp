@@ -123,6 +123,7 @@ class Told : public PeerMemory {
   void detach() override {}
   void forget() override {}
   void free() override {}
+  [[nodiscard]] std::shared_ptr<void> keeper() const override { return nullptr; }
 
  private:
   std::promise<void>& gone_;

@@ -87,6 +87,17 @@ __device__ __forceinline__ u32 seen(const u32* word) {
   return value;
 }
 
+__device__ __forceinline__ u64 seen(const u64* word) {
+  u64 value;
+  asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
+  return value;
+}
+
+/// Writes a word, in no order with other writes of this thread.
+__device__ __forceinline__ void store_relaxed(u64* word, u64 value) {
+  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
+}
+
 /// Replaces a word.
 __device__ __forceinline__ u32 exchanged(u32* word, u32 value) {
   u32 before;

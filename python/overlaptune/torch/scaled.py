@@ -212,9 +212,8 @@ def _run(
 ) -> torch.Tensor:
     rows = rows_of(world, op, x.values)
     shape = (first_of_result(op, x.values.shape[0], world.size), *x.values.shape[1:-1], weight.values.shape[0])
-    y = torch.empty(shape, dtype=dtype, device=x.values.device)
     if rows == 0:
-        return y
+        return torch.empty(shape, dtype=dtype, device=x.values.device)
     if rows < world.threshold:
         world.runs_below_threshold += 1
         return _by_pytorch(op, x, weight, world, dtype, exact)
@@ -224,6 +223,7 @@ def _run(
     if plan is None:
         return _by_pytorch(op, x, weight, world, dtype, exact)
     of_x, of_weight = (Scaled(_aligned(each.values), _aligned(each.scales)) for each in (x, weight))
+    y = world.result(op, shape, dtype)
     world.enqueue_scaled(plan, of_x.values, of_x.scales, of_weight.values, of_weight.scales, y)
     return y
 

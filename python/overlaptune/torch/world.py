@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any, Optional, Union
 
@@ -21,6 +21,7 @@ from .exchange import Exchange, check_equal, limit_of
 from .fallbacks import Fallbacks
 from .planner import AnyPlan, Planner
 from .registry import register
+from .results import Results
 from .strategies import Wishes, allowed_ways
 from .symmetric import Symmetric, symmetric
 
@@ -52,6 +53,10 @@ class World:
               bytes of PyTorch's symmetric memory for the world on each rank, the same on all.
               It serves with any NCCL and any of its settings, but does not grow. 0: the world
               allocates by itself (docs/torch.md, "Memory").
+    result_bytes
+              bytes for the results of all-reduce layers on each rank, the same on all, besides the
+              memory that plans share: the other ranks store into them, and nothing is copied
+              (docs/torch.md, "Memory"). Not with symmetric_bytes. 0: none.
     strategies
               strategies that may be used: ["signaled", "waiting/peer_access"].
               None: those that OVERLAPTUNE_STRATEGIES lists, else all. `sequential` stays the
@@ -82,6 +87,7 @@ class World:
         free_sms: int = 0,
         time_limit: Optional[float] = None,
         symmetric_bytes: int = 0,
+        result_bytes: int = 1 << 30,
         strategies: Wishes = None,
         families: bool = True,
         most_rows: int = 8192,
@@ -133,8 +139,10 @@ class World:
             exclusive=exclusive,
             free_sms=free_sms,
             time_limit=time_limit,
+            result_bytes=result_bytes,
             **options,
         )
+        self._results = Results(self._world, self.device, 0 if symmetric_bytes > 0 else result_bytes)
         self._database = self._opened(database, exchange)
         if self._memory is not None:
             self._memory.keep()
@@ -146,6 +154,7 @@ class World:
             exchange,
             self.fallbacks,
             rows_of_families,
+            self._results,
         )
         self._plans = self._planner.plans
 
@@ -199,6 +208,12 @@ class World:
         for nothing else."""
         self._planned().reserve(shared_bytes)
 
+    def result(self, op: Op, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+        """Memory for the result of a plan. Those of all-reduces lie where the other ranks store them."""
+        if op == Op.GEMM_ALL_REDUCE:
+            return self._results.empty(shape, dtype)
+        return torch.empty(shape, dtype=dtype, device=self.device)
+
     def enqueue(self, plan: AnyPlan, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
         """Enqueues a plan on the current stream."""
         stream = torch.cuda.current_stream(self.device).cuda_stream
@@ -247,6 +262,7 @@ class World:
             self._planner = None
             raise
         self._planner = None
+        self._results.clear()
         if self._memory is not None and not ended_before:
             self._memory.give_up()
 

@@ -23,6 +23,7 @@ import dtensor_cases
 import end_cases
 import family_cases
 import operand_cases
+import result_cases
 import scaled_cases
 import torch
 import torch.distributed as dist
@@ -59,7 +60,7 @@ def main() -> None:
     rank = dist.get_rank()
     # In this order: the last ones end worlds, and at last the process group.
     cases: dict[str, Case] = {**operand_cases.CASES, **world_cases.CASES, **family_cases.CASES, **compile_cases.CASES,
-                              **dtensor_cases.CASES, **scaled_cases.CASES, **end_cases.CASES}
+                              **dtensor_cases.CASES, **scaled_cases.CASES, **result_cases.CASES, **end_cases.CASES}
     names = sys.argv[1:] or list(cases)
     unknown = [name for name in names if name not in cases]
     if unknown:

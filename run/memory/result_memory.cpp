@@ -1,0 +1,106 @@
+#include "run/memory/result_memory.hpp"
+
+#include <mutex>
+#include <vector>
+
+namespace overlaptune::run {
+namespace {
+
+/// The blocks of the process that are held, each with its memory; and what `give_later` has left.
+struct Blocks {
+  std::mutex mutex{};
+  std::map<void*, std::shared_ptr<ResultMemory>> memories{};
+  std::vector<std::shared_ptr<ResultMemory>> left{};
+};
+
+/// It is never destroyed: graphs and allocators give blocks back while the process ends.
+Blocks& all() {
+  static Blocks* const blocks = new Blocks;
+  return *blocks;
+}
+
+}  // namespace
+
+std::shared_ptr<ResultMemory> ResultMemory::make(std::byte* begin, std::size_t bytes,
+                                                 std::shared_ptr<void> owner) {
+  return std::shared_ptr<ResultMemory>(new ResultMemory(begin, bytes, std::move(owner)));
+}
+
+void* ResultMemory::take(std::size_t bytes) {
+  std::vector<std::shared_ptr<ResultMemory>> left;  // freed without the mutex
+  const std::lock_guard lock(all().mutex);
+  left.swap(all().left);
+  if (bytes == 0 || bytes > bytes_) return nullptr;
+  const std::size_t size = (bytes + kUnit - 1) / kUnit * kUnit;
+  std::size_t free = 0;
+  for (const auto& [offset, block] : blocks_) {
+    if (offset - free >= size) break;
+    free = offset + block.bytes;
+  }
+  if (free + size > bytes_) return nullptr;
+  blocks_[free] = {.bytes = size};
+  all().memories[begin_ + free] = shared_from_this();
+  return begin_ + free;
+}
+
+/// The block in which an address lies, or the end.
+ResultMemory::Held::const_iterator ResultMemory::block_at(const void* inside) const {
+  const auto* const address = static_cast<const std::byte*>(inside);
+  if (address < begin_ || address >= begin_ + bytes_) return blocks_.end();
+  const auto offset = static_cast<std::size_t>(address - begin_);
+  auto block = blocks_.upper_bound(offset);
+  if (block == blocks_.begin()) return blocks_.end();
+  --block;
+  return offset < block->first + block->second.bytes ? block : blocks_.end();
+}
+
+void* ResultMemory::hold(const void* inside) {
+  const std::lock_guard lock(all().mutex);
+  const auto block = block_at(inside);
+  if (block == blocks_.end()) return nullptr;
+  ++blocks_[block->first].holders;
+  return begin_ + block->first;
+}
+
+/// The memory of a block, when a holder has gone; null: there is no such block.
+std::shared_ptr<ResultMemory> ResultMemory::released(void* block) {
+  const auto found = all().memories.find(block);
+  if (found == all().memories.end()) return nullptr;
+  std::shared_ptr<ResultMemory> memory = found->second;
+  const auto held = memory->blocks_.find(
+      static_cast<std::size_t>(static_cast<std::byte*>(block) - memory->begin_));
+  if (--held->second.holders == 0) {
+    memory->blocks_.erase(held);
+    all().memories.erase(found);
+  }
+  return memory;
+}
+
+bool ResultMemory::give(void* block) {
+  std::vector<std::shared_ptr<ResultMemory>> left;
+  std::shared_ptr<ResultMemory> memory;
+  const std::lock_guard lock(all().mutex);
+  left.swap(all().left);
+  memory = released(block);
+  return memory != nullptr;
+}
+
+void ResultMemory::give_later(void* block) {
+  const std::lock_guard lock(all().mutex);
+  if (auto memory = released(block)) all().left.push_back(std::move(memory));
+}
+
+bool ResultMemory::has(const void* begin, std::size_t bytes) const {
+  const std::lock_guard lock(all().mutex);
+  const auto block = block_at(begin);
+  if (block == blocks_.end()) return false;
+  const auto* const end = begin_ + block->first + block->second.bytes;
+  return bytes <= static_cast<std::size_t>(end - static_cast<const std::byte*>(begin));
+}
+
+bool ResultMemory::is_used() const {
+  const std::lock_guard lock(all().mutex);
+  return !blocks_.empty();
+}
+
+}  // namespace overlaptune::run
