@@ -24,7 +24,6 @@ __global__ void __maxnreg__(32) gate_kernel(const __grid_constant__ device::Run 
 #pragma unroll
     for (int i = 0; i < kMostRegions; i += kLanes) {
       possible &= device::exchanged(own->counters + i + lane, 0) != kImpossible;
-      possible &= device::exchanged(own->summed + i + lane, 0) != kImpossible;
     }
     if (lane == 0) possible &= device::exchanged(&own->done, 0) != kImpossible;
     if (!__all_sync(0xffffffffU, possible)) return;

@@ -50,7 +50,7 @@ Expected<KernelSource> hopper_gemm(const Tile& tile, Elements elements,
                       is_exact(elements)),
           launches.waits > 0 ? fmt::format("Rows<{}>", launches.waits) : "RowsThere",
           launches.ranks > 0
-              ? fmt::format("AtRanks<{},{},{}>", launches.ranks, launches.groups, launches.fetches)
+              ? fmt::format("AtRanks<{},{}>", launches.ranks, launches.groups)
               : fmt::format("IntoC<{}>", launches.segments)}};
 }
 

@@ -28,7 +28,6 @@ struct HopperLaunches {
   int waits = 0;         ///< most wave groups whose rows it waits for; 0: all rows are there
   int ranks = 0;         ///< ranks at which it stores tiles (at_ranks.cuh); 0: it stores into C
   int groups = 1;        ///< with `ranks`: most wave groups
-  bool fetches = false;  ///< with `ranks`: it fetches their sums into C (fetches.cuh)
 };
 
 /// The source for such launches. A kernel that waits, or stores at ranks, has one segment. The name

@@ -1,6 +1,5 @@
 // Each CTA takes shares of pieces from the queue. For each it waits until all ranks have the piece,
-// loads the share from all of them, and stores. Sums that are fetched are items of the queue, too:
-// each comes behind the item of the piece, so that it waits only for smaller positions.
+// loads the share from all of them, and stores.
 
 #include "kernels/piece_walk.cuh"
 
@@ -20,9 +19,6 @@ struct Arguments {
   std::int64_t block;             ///< vectors of a row block
   int shares;                     ///< of each piece
   PeerPiece piece[kMostRegions];  ///< columns are counted in vectors
-  /// The queue, a step for all shares of a piece: its number, or, where the peers' sums of the
-  /// piece are fetched, the number's complement.
-  std::int16_t step[2 * kMostRegions];
 };
 
 /// Every rank's matrix.
@@ -50,23 +46,11 @@ __device__ uint4 load(const uint4* from) {
   return vector;
 }
 
-/// The work of a kernel. A sum that is stored for all ranks and one that they fetch have kernels of
-/// their own: in one for both, what is loaded ahead would not stay in registers.
-enum class Work { all_reduce, told_all_reduce, fetched_all_reduce, reduce_scatter, all_to_all };
-
-/// Whether the sums go into the matrices of all ranks.
-__device__ constexpr bool stores_for_all(Work work) {
-  return work == Work::all_reduce || work == Work::told_all_reduce;
-}
-__device__ constexpr bool is_all_reduce(Work work) {
-  return stores_for_all(work) || work == Work::fetched_all_reduce;
-}
-
 /// Stores the result at `offset` of a row block (all_reduce: of the matrix). `PARTS`: the number of
 /// ranks.
-template <class Two, Work WORK, int PARTS>
+template <class Two, Collective WORK, int PARTS>
 __device__ void store(const Arguments& all, std::int64_t offset, const uint4* parts) {
-  if constexpr (WORK == Work::all_to_all) {
+  if constexpr (WORK == Collective::all_to_all) {
 #pragma unroll
     for (int step = 0; step < PARTS; ++step) {
       const int peer = (all.run.rank + step) % PARTS;
@@ -78,9 +62,9 @@ __device__ void store(const Arguments& all, std::int64_t offset, const uint4* pa
 #pragma unroll
   for (int step = 0; step < PARTS; ++step) sum.add(parts[step]);
   const uint4 rounded = sum.rounded();
-  if constexpr (!stores_for_all(WORK)) all.result[offset] = rounded;
-  if constexpr (WORK == Work::fetched_all_reduce) matrix_of(all.run.rank)[offset] = rounded;
-  if constexpr (stores_for_all(WORK)) {
+  if constexpr (WORK == Collective::reduce_scatter) {
+    all.result[offset] = rounded;
+  } else {
 #pragma unroll
     for (int step = 0; step < PARTS; ++step) {
       matrix_of((all.run.rank + step) % PARTS)[offset] = rounded;
@@ -89,24 +73,24 @@ __device__ void store(const Arguments& all, std::int64_t offset, const uint4* pa
 }
 
 /// Loads and stores at `offset` for any number of ranks, one rank after the other.
-template <class Two, Work WORK>
+template <class Two, Collective WORK>
 __device__ void take(const Arguments& all, std::int64_t from, std::int64_t offset) {
   Sum<Two> sum;
   for (int step = 0; step < all.run.ranks; ++step) {
     const int peer = (all.run.rank + step) % all.run.ranks;
     const uint4 part = load(matrix_of(peer) + from + offset);
-    if constexpr (WORK == Work::all_to_all) {
+    if constexpr (WORK == Collective::all_to_all) {
       all.result[peer * all.block + offset] = part;
     } else {
       sum.add(part);
     }
   }
-  if constexpr (WORK == Work::all_to_all) return;
+  if constexpr (WORK == Collective::all_to_all) return;
   const uint4 rounded = sum.rounded();
-  if constexpr (!stores_for_all(WORK)) all.result[offset] = rounded;
-  if constexpr (is_all_reduce(WORK)) {
-    const int stores = stores_for_all(WORK) ? all.run.ranks : 1;  // this rank comes first
-    for (int step = 0; step < stores; ++step) {
+  if constexpr (WORK == Collective::reduce_scatter) {
+    all.result[offset] = rounded;
+  } else {
+    for (int step = 0; step < all.run.ranks; ++step) {  // this rank comes first
       matrix_of((all.run.rank + step) % all.run.ranks)[offset] = rounded;
     }
   }
@@ -124,11 +108,11 @@ struct Vectors {
 };
 
 /// Exchanges a share of a piece. `PARTS`: the number of ranks, or 0 for any number.
-template <class Two, Work WORK, int PARTS>
+template <class Two, Collective WORK, int PARTS>
 __device__ void take(const Arguments& all, const PeerPiece& piece, int number) {
   constexpr int kAtOnce = PARTS == 0 ? 1 : kAhead / PARTS;
   const Vectors vectors(all, piece);
-  constexpr bool shared_out = is_all_reduce(WORK);
+  constexpr bool shared_out = WORK == Collective::all_reduce;
   const std::uint32_t begin = shared_out ? vectors.begin(all.run.rank) : 0;
   const std::uint32_t end = shared_out ? vectors.begin(all.run.rank + 1) : vectors.all;
   const std::int64_t from = shared_out ? 0 : all.run.rank * all.block;
@@ -158,81 +142,25 @@ __device__ void take(const Arguments& all, const PeerPiece& piece, int number) {
   }
 }
 
-/// Fetches a share of the peers' sums of a piece.
-template <int PARTS>
-__device__ void fetch(const Arguments& all, const PeerPiece& piece, int number) {
-  // Fewer than when sums are made: their registers are not free meanwhile.
-  constexpr int kAtOnce = PARTS == 0 ? 1 : PARTS > 4 ? kAhead * 3 / 8 : kAhead / 2;
-  const Vectors vectors(all, piece);
-  const std::uint32_t step = all.shares * kThreads;
-#pragma unroll 1
-  for (int turn = 1; turn < all.run.ranks; ++turn) {
-    const int peer = (all.run.rank + turn) % all.run.ranks;
-    const uint4* const from = matrix_of(peer);
-    const std::uint32_t end = vectors.begin(peer + 1);
-    const std::uint32_t first = vectors.begin(peer) + number * kThreads + threadIdx.x;
-    Walk walk(all.pitch, piece, first, step);
-#pragma unroll 1
-    for (std::uint32_t at = first; at < end; at += kAtOnce * step) {
-      uint4 sums[kAtOnce];
-      Walk stores = walk.once_more();  // registers are few
-#pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) {
-        if (at + i * step >= end) break;
-        sums[i] = load(from + walk.next());
-      }
-#pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) {
-        if (at + i * step < end) all.result[stores.next()] = sums[i];
-      }
-    }
-  }
-}
-
-template <class Two, Work WORK, int PARTS>
+template <class Two, Collective WORK, int PARTS>
 __global__ void __launch_bounds__(kThreads, 1)
     peer_exchange(const __grid_constant__ Arguments all) {
   find_matrices(all);
   const bool last = device::each_item(all.run, [&](int position) {
-    const int step = all.step[position / all.shares];
-    const int share = position % all.shares;
-    const int number = step < 0 ? ~step : step;
-    const PeerPiece& piece = all.piece[number];
-    if constexpr (WORK == Work::fetched_all_reduce) {
-      if (step < 0) {
-        if (threadIdx.x < all.run.ranks && threadIdx.x != all.run.rank) {
-          device::wait_for(all.run, all.run.flags[threadIdx.x]->summed + number,
-                           static_cast<unsigned>(all.shares), Awaited::summed,
-                           static_cast<unsigned>(number));
-        }
-        __syncthreads();
-        fetch<PARTS>(all, piece, share);
-        return;
-      }
-    }
+    const PeerPiece& piece = all.piece[position / all.shares];
     if (threadIdx.x < all.run.ranks && piece.value > 0) {
       device::wait_for(all.run, all.run.flags[threadIdx.x]->counters + piece.counter, piece.value,
                        Awaited::counter, static_cast<unsigned>(piece.counter));
     }
     __syncthreads();
-    take<Two, WORK, PARTS>(all, piece, share);
-    if constexpr (WORK == Work::fetched_all_reduce) {
-      __syncthreads();
-      if (threadIdx.x == 0) device::increment(device::own_flags(all.run)->summed + number, 1);
-    }
-    if constexpr (WORK == Work::told_all_reduce) {
-      __syncthreads();
-      if (threadIdx.x < all.run.ranks) {
-        device::increment(all.run.flags[threadIdx.x]->summed + number, 1);
-      }
-    }
+    take<Two, WORK, PARTS>(all, piece, position % all.shares);
   });
   device::part(all.run, last);
 }
 
 using Kernel = void (*)(Arguments);
 
-template <class Two, Work WORK>
+template <class Two, Collective WORK>
 Kernel kernel_for(int ranks) {
   switch (ranks) {
     case 2:
@@ -247,66 +175,35 @@ Kernel kernel_for(int ranks) {
 }
 
 template <class Two>
-Kernel kernel_for(Work work, int ranks) {
-  switch (work) {
-    case Work::all_reduce:
-      return kernel_for<Two, Work::all_reduce>(ranks);
-    case Work::told_all_reduce:
-      return kernel_for<Two, Work::told_all_reduce>(ranks);
-    case Work::fetched_all_reduce:
-      return kernel_for<Two, Work::fetched_all_reduce>(ranks);
-    case Work::reduce_scatter:
-      return kernel_for<Two, Work::reduce_scatter>(ranks);
-    case Work::all_to_all:
-      return kernel_for<Two, Work::all_to_all>(ranks);
-  }
-  return nullptr;
-}
-
-Work work_of(const PeerExchange& what) {
-  switch (what.collective) {
+Kernel kernel_for(Collective collective, int ranks) {
+  switch (collective) {
     case Collective::all_reduce:
-      if (what.result != nullptr) return Work::fetched_all_reduce;
-      return what.tells ? Work::told_all_reduce : Work::all_reduce;
+      return kernel_for<Two, Collective::all_reduce>(ranks);
     case Collective::reduce_scatter:
-      return Work::reduce_scatter;
+      return kernel_for<Two, Collective::reduce_scatter>(ranks);
     default:
-      return Work::all_to_all;
+      return kernel_for<Two, Collective::all_to_all>(ranks);
   }
 }
 
 Kernel kernel_of(const PeerExchange& what) {
   switch (what.dtype) {
     case Dtype::bf16:
-      return kernel_for<__nv_bfloat162>(work_of(what), what.barrier.ranks);
+      return kernel_for<__nv_bfloat162>(what.collective, what.barrier.ranks);
     case Dtype::fp16:
-      return kernel_for<__half2>(work_of(what), what.barrier.ranks);
+      return kernel_for<__half2>(what.collective, what.barrier.ranks);
     case Dtype::e4m3:  // it is moved as pairs (run/exchange/collective.cpp)
       break;
   }
   return nullptr;
 }
 
-/// Sums are fetched one piece later, so that no CTA waits for the slowest one of a peer; but before
-/// the last piece, so that nothing but its own sums is left behind it.
-void set_steps(int pieces, bool fetches, std::int16_t* step) {
-  const auto add = [&](int value) { *step++ = static_cast<std::int16_t>(value); };
-  for (int i = 0; i < pieces; ++i) {
-    const bool last = i + 1 == pieces;
-    if (fetches && last && i > 0) add(~(i - 1));
-    add(i);
-    if (fetches && !last && i > 0) add(~(i - 1));
-    if (fetches && last) add(~i);
-  }
-}
-
 }  // namespace
 
 cudaError_t exchange(cudaStream_t stream, const PeerExchange& what,
                      std::span<const PeerPiece> pieces, int ctas) {
-  const bool fetches = work_of(what) == Work::fetched_all_reduce;
   // One share for each CTA, so that a piece is exchanged as soon as it can be.
-  const int items = static_cast<int>(pieces.size()) * (fetches ? 2 : 1) * ctas;
+  const int items = static_cast<int>(pieces.size()) * ctas;
   Arguments all{.run = device::run_of(what.barrier, items, ctas),
                 .result = static_cast<uint4*>(what.result),
                 .pitch = what.n / kInVector,
@@ -318,7 +215,6 @@ cudaError_t exchange(cudaStream_t stream, const PeerExchange& what,
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     all.piece[i] = in_vectors(pieces[i], all.pitch);
   }
-  set_steps(static_cast<int>(pieces.size()), fetches, all.step);
   return launch(stream, {static_cast<unsigned>(ctas), kThreads}, kernel_of(what), all);
 }
 

@@ -30,9 +30,7 @@ struct PeerPiece {
 /// reduce_scatter: row block `rank` of all ranks' matrices is added up (in fp32, rounded once) into
 /// `result`, a matrix of one block. all_to_all: row block `rank` of rank r's matrix becomes row
 /// block r of `result`. all_reduce: each rank adds up its share of a piece and stores the sums into
-/// the matrices of all, so that all have the same bits. With a `result` it stores them into its own
-/// matrix and there, and *fetches* the peers' sums from their matrices, when they are there: so no
-/// row is copied once more.
+/// the matrices of all, so that all have the same bits.
 struct PeerExchange {
   /// A piece has fewer elements than this.
   static constexpr std::int64_t kMostElements = std::int64_t{1} << 34;
@@ -45,10 +43,7 @@ struct PeerExchange {
   /// Every rank's matrix, by its address on this GPU (a multiple of 16 bytes); or, with a place in
   /// `barrier`, that from which the peers' places are counted.
   std::array<void*, RankFlags::kMostRanks> matrices{};
-  void* result = nullptr;  ///< any memory of this GPU. all_reduce: null, or a matrix as the others
-  /// all_reduce without a result: each CTA counts its share of a piece in `RankFlags::summed` of
-  /// all ranks when its sums are there, for kernels/piece_copy.hpp.
-  bool tells = false;
+  void* result = nullptr;  ///< any memory of this GPU; null for all_reduce
 };
 
 /// Enqueues an exchange, on `ctas` CTAs with next to no shared memory, behind a gate (kernels/gate.hpp).

@@ -64,17 +64,14 @@ bool goes_through_world(const Work& work) {
   return std::visit(by_strategy, work.config());
 }
 
-void enqueue_moving(cudaStream_t stream, Plan& plan, Operands in_world, const Operands& given,
-                    std::size_t bytes) {
-  const bool moves_c = in_world.c != given.c;
-  const bool finishes = moves_c && plan.finishes_c();
-  if (finishes) in_world.finished_c = given.c;
+void enqueue_moving(cudaStream_t stream, Plan& plan, const Operands& in_world,
+                    const Operands& given, std::size_t bytes) {
   if (in_world.a != given.a) {
     void* const a = const_cast<void*>(in_world.a);
     OVT_CHECK(cudaMemcpyAsync(a, given.a, bytes, cudaMemcpyDeviceToDevice, stream));
   }
   plan.enqueue(stream, in_world);
-  if (moves_c && !finishes) {
+  if (in_world.c != given.c) {
     OVT_CHECK(cudaMemcpyAsync(given.c, in_world.c, bytes, cudaMemcpyDeviceToDevice, stream));
   }
 }

@@ -1,7 +1,7 @@
 #pragma once
 // A plan that works on a caller's memory. The operand that the ranks exchange may have to lie in
 // the world's memory; it is copied from or to the caller's memory, unless the caller uses the
-// world's, or has C in its memory for results, or the plan itself moves it.
+// world's, or has C in its memory for results.
 
 #include "run/engine.hpp"
 #include "run/family_parts.hpp"
@@ -26,9 +26,9 @@ struct DeployedSizes {
 [[nodiscard]] bool goes_through_world(const Work& work);
 
 /// Enqueues a plan on the operands of a caller. `in_world`: the same, but for one that goes through
-/// the world's memory, which has `bytes` bytes there. It is copied, unless the plan moves it.
-void enqueue_moving(cudaStream_t stream, Plan& plan, Operands in_world, const Operands& given,
-                    std::size_t bytes);
+/// the world's memory, which has `bytes` bytes there, and is copied.
+void enqueue_moving(cudaStream_t stream, Plan& plan, const Operands& in_world,
+                    const Operands& given, std::size_t bytes);
 
 /// The names of a plan: the number by which kernels name it (`Waits::number_of`), and its range in
 /// profiles.

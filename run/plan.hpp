@@ -19,9 +19,6 @@ struct Operands {
   const void* b = nullptr;
   void* c = nullptr;
   void* workspace = nullptr;
-  /// Where the caller wants C, aligned to 16 bytes, in any memory of this GPU; or null: in `c`.
-  /// Only a plan that `finishes_c` takes it.
-  void* finished_c = nullptr;
   ScaleOperands scales{};
   friend bool operator==(const Operands&, const Operands&) = default;
 };
@@ -36,10 +33,6 @@ class Plan {
   /// that is enqueued on `stream` later. It allocates nothing and does not synchronize with the
   /// host, so it may be captured into a graph.
   virtual void enqueue(cudaStream_t stream, const Operands& operands) = 0;
-
-  /// Whether the plan itself moves C from the world's memory to `Operands::finished_c`, beside its
-  /// other work.
-  [[nodiscard]] virtual bool finishes_c() const { return false; }
 
   /// Whether each rank may have C at a place of its own in the memory that all ranks reach. If not,
   /// C lies at the same offset of `World::memory` on all.

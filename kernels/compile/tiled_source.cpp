@@ -26,8 +26,7 @@ LaunchRoom LaunchRoom::of(const TiledKernel& kernel) {
   if (kernel.waits) return {.waits = regions};
   if (kernel.ranks == 0) return {.segments = regions};
   return {.ranks = static_cast<std::size_t>(kernel.ranks),
-          .groups = regions,
-          .fetches = kernel.fetches};
+          .groups = regions};
 }
 
 Expected<TiledKernel> with_room(const TiledKernel& kernel) {
@@ -53,8 +52,7 @@ Expected<KernelSource> hopper_source(const TiledKernel& kernel) {
                      {.segments = static_cast<int>(room.segments),
                       .waits = static_cast<int>(room.waits),
                       .ranks = static_cast<int>(room.ranks),
-                      .groups = static_cast<int>(room.groups),
-                      .fetches = room.fetches});
+                      .groups = static_cast<int>(room.groups)});
 }
 
 Expected<KernelSource> portable_source(const TiledKernel& kernel, int compute_capability) {

@@ -17,7 +17,6 @@ struct LaunchRoom {
   std::size_t waits = 0;  ///< 0: the kernel waits for none
   std::size_t ranks = 0;  ///< 0: the kernel stores into C
   std::size_t groups = 1;
-  bool fetches = false;  ///< it also fetches the sums of the other ranks
 
   [[nodiscard]] static LaunchRoom of(const TiledKernel& kernel);
 };

@@ -11,8 +11,7 @@ struct RankFlags {
   static constexpr int kMostRanks = 64;
   static constexpr int kMostClusters = 256;  ///< of a launch with homes
   static constexpr int kCounters = 192;      ///< wave groups of a launch
-  /// Words from the first that a run resets.
-  static constexpr int kCounted = 2 * kCounters + 1;
+  static constexpr int kCounted = kCounters + 1;  ///< words from the first that a run resets
   static constexpr int kHereFlags = kMostClusters / 32;
 
   /// For each wave group: tiles that this rank's GEMM has stored, or that the peers have stored
@@ -21,9 +20,6 @@ struct RankFlags {
   /// The peers' increments as they end: for tiles in this rank's C, or for CTAs that read nothing
   /// of this rank any more. Zero when a run begins.
   u32 done;
-  /// For each wave group: tiles whose sums the peers have stored in this rank's memory, for it to
-  /// fetch into C. Zero when a run begins.
-  u32 summed[kCounters];
   /// 0; 1: a peer says that a wait took too long there; 2: this rank has told its host.
   u32 dead;
   u32 looked;  ///< when a wait last looked at `WaitControl` for all, as it counts time
@@ -39,7 +35,7 @@ struct RankFlags {
   u32 here[kHereFlags];
   u32 ticket;  ///< storing warps that know the run, where the kernel itself has the barrier
   u32 unused_too[18];
-  u64 epoch;               ///< the run that `counters`, `summed` and `done` are for, likewise
+  u64 epoch;               ///< the run that `counters` and `done` are for, likewise
   u64 epochs[kMostRanks];  ///< sum of `Run::step` of the runs with each rank, before this one
   /// Up to the run that each rank has reached, this sum as that rank has it: gates add to it,
   /// kernels with a barrier of their own write it. Both fit as long as the world lives: each run of
@@ -60,7 +56,6 @@ enum class Awaited : u32 {
   flag,     ///< a flag of a copy engine; `index`: the rank that raises it
   told,     ///< none: a peer says that one of its waits took too long
   aborted,  ///< none: the host ended all waits
-  summed,   ///< the peers' sums of a wave group; `index`: its number
   differs,  ///< none: a rank has come, but to another plan, or with other rows; `index`: the rank
 };
 

@@ -46,32 +46,8 @@ struct Pushes {
 template <>
 struct Pushes<false> {};
 
-/// Staging buffers of a consumer that sums are fetched into: as many as have room for their
-/// barriers, and for what is known of each consumer, where other kernels have pushes
-/// (`static_bytes` in core/config/staging.cpp).
 template <class K>
-constexpr int kFetchBuffers = K::kBuffers < 4 ? K::kBuffers : 4;
-
-/// Of a thread that stores for a consumer, and has no registers for it.
-struct FetchState {
-  u32 fetched;  // subtiles
-  int group;    // of the next one, and its number there
-  int next;
-  int enough;  // subtiles that it may still fetch before the next tile
-};
-
-/// A barrier for each buffer.
-template <bool kFetches, int kConsumers, int kBuffers>
-struct Fetches {
-  u64 fetched[kConsumers * kBuffers];
-  volatile FetchState states[kConsumers];
-};
-template <int kConsumers, int kBuffers>
-struct Fetches<false, kConsumers, kBuffers> {};
-
-template <class K>
-struct alignas(16) Items : Pushes<K::Feed::kWaits>,
-                           Fetches<K::Epilogue::kFetches, K::kConsumers, kFetchBuffers<K>> {
+struct alignas(16) Items : Pushes<K::Feed::kWaits> {
   Item items[kItems];
   u64 full[kItems];
   u64 empty[kItems];
@@ -105,14 +81,6 @@ __device__ __forceinline__ void init(Items<K>& items) {
   for (int i = 0; i < kItems; ++i) {
     barrier_init(shared_address(items.full + i), 1);
     barrier_init(shared_address(items.empty + i), (K::Feed::kWaits ? 2 : 1) * K::kOfOneTile);
-  }
-  if constexpr (K::Epilogue::kFetches) {
-    for (u64& each : items.fetched) barrier_init(shared_address(&each), 1);
-    for (int i = 0; i < K::kConsumers; ++i) {
-      items.states[i].fetched = 0;
-      items.states[i].group = 0;
-      items.states[i].next = static_cast<int>(blockIdx.x) * K::kConsumers + i;
-    }
   }
   for (int i = 0; i < 2; ++i) {
     barrier_init(shared_address(items.claimed + i), 1);

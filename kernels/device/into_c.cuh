@@ -11,7 +11,6 @@ template <int kSegments>
 struct IntoC {
   using Params = IntoCParams<kSegments>;
   static constexpr bool kAtRanks = false;
-  static constexpr bool kFetches = false;
 
   /// The work of the warp that stores C for one consumer; one thread of it does all.
   template <class K>

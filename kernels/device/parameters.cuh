@@ -127,20 +127,12 @@ struct Group {
   u32 arrivals;  ///< the group's counter when all that this rank owns has arrived
 };
 
-/// The fetches of a launch of gemm_all_reduce (fetches.cuh).
-template <int kGroups>
-struct FetchParams {
-  int in_c;             ///< 1: the peers store their sums in C itself, and nothing is fetched
-  u32 summed[kGroups];  ///< `RankFlags::summed` when all sums of the peers are there
-  TensorMap sums;       ///< this rank's memory where they lie, as in C
-};
-
 /// Each tile goes to the rank that owns it (at_ranks.cuh). The tensor maps come last, so that the
 /// host can hand over those of fewer ranks.
-template <int kRanks, int kGroups, bool kFetches>
+template <int kRanks, int kGroups>
 struct AtRanksParams {
   int rank;
-  int owns_blocks;  ///< rank r owns row block r; else a part of each group, whose sums all need
+  int owns_blocks;  ///< rank r owns row block r; else a part of each group, and its sums go to all
   int adds;         ///< the sum of all ranks is the result; else each tile is
   int slots;        ///< of a rank, for each peer
   int groups_count;
@@ -148,7 +140,6 @@ struct AtRanksParams {
   u32 done;       ///< `RankFlags::done` when all tiles of the peers have arrived in C; 0: none come
   Group groups[kGroups];
   char* slots_of[RankFlags::kMostRanks];
-  Either<kFetches, FetchParams<kGroups>, NoParams> fetches;
   /// The rows of C that this rank's tiles fill at each rank, by the place that the rank has for them
   /// (`RankFlags::places`); of its own C, by the address.
   TensorMap c[kRanks];

@@ -118,7 +118,7 @@ __device__ __forceinline__ void wait_for_place(const Run& run, int rank, u64 num
 __device__ __forceinline__ void begin_epoch(const Run& run) {
   RankFlags* own = own_flags(run);
   const int lane = lane_of_warp();
-  for (int i = lane; i < RankFlags::kCounters; i += kLanes) own->counters[i] = own->summed[i] = 0;
+  for (int i = lane; i < RankFlags::kCounters; i += kLanes) own->counters[i] = 0;
   if (lane == 0) own->done = 0;
   __syncwarp();  // what a lane publishes comes after the other lanes' zeros
   for (int rank = lane; rank < run.ranks; rank += kLanes) {

@@ -53,10 +53,11 @@ void Entry::operator()(cudaStream_t stream, int turn) {
 }
 
 void Entry::submit(cudaStream_t stream, int set) {
-  const run::Operands& given = problem_.given()[static_cast<std::size_t>(set)];
-  run::Operands operands = given;
-  if (through_world_) operands = problem_.operands()[static_cast<std::size_t>(set)];
-  run::enqueue_moving(stream, *plan_, operands, given, problem_.exchanged_bytes());
+  const run::Operands& in_world = problem_.operands()[static_cast<std::size_t>(set)];
+  const run::Operands& given =
+      places_c() ? in_world : problem_.given()[static_cast<std::size_t>(set)];
+  run::enqueue_moving(stream, *plan_, through_world_ ? in_world : given, given,
+                      problem_.exchanged_bytes());
 }
 
 bool Entry::ends(Seconds patience) {

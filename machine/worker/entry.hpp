@@ -22,6 +22,10 @@ class Entry {
   /// Enqueues one run, on the sets in turn.
   void operator()(cudaStream_t stream, int turn);
 
+  /// Whether C stays in the world's memory also where operands are laid apart: as the memory for
+  /// results, all ranks reach it (`run::Plan::places_c`).
+  [[nodiscard]] bool places_c() const { return plan_->places_c(); }
+
   /// Waits until the work on the world's stream has ended on all ranks. Collective. Returns false
   /// if it ended only after a release of its waits for signals, which is repeated if several runs
   /// are under way. If a release does not help, the controller ends the worker.

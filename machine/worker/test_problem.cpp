@@ -231,10 +231,11 @@ void TestProblem::poison(int set) {
                             static_cast<std::size_t>(run::most_workspace_bytes(problem_)), stream));
 }
 
-void TestProblem::compare(int set) {
+void TestProblem::compare(int set, bool in_world) {
   if (bench_.world.rank() >= problem_.ranks) return;
+  const std::span<const run::Operands> where = in_world ? operands() : given();
   OVT_CHECK(
-      kernels::compare(bench_.world.stream(), given()[static_cast<std::size_t>(set)].c,
+      kernels::compare(bench_.world.stream(), where[static_cast<std::size_t>(set)].c,
                        run::elements_of_c(problem_), result_of(problem_.elements),
                        static_cast<const double*>(references_[static_cast<std::size_t>(set)].get()),
                        static_cast<const std::int64_t*>(rows_on_device_.get()),

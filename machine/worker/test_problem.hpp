@@ -42,8 +42,9 @@ class TestProblem {
 
   /// Fills all memory that a run writes with NaN.
   void poison(int set);
-  /// Enqueues a comparison of the result in memory with the reference.
-  void compare(int set);
+  /// Enqueues a comparison of the result with the reference. `in_world`: it is in `operands`,
+  /// whatever runs are given.
+  void compare(int set, bool in_world);
   /// Waits for the comparisons since the last call and returns their deviation; the largest of all
   /// ranks.
   [[nodiscard]] kernels::Deviation deviation();

@@ -124,7 +124,7 @@ class CheckedEntry final : public CheckedConfig {
     under_way_ = 0;
     return entry_.ends(patience_);
   }
-  void compare(int set) override { problem_.compare(set); }
+  void compare(int set) override { problem_.compare(set, entry_.places_c()); }
   [[nodiscard]] kernels::Deviation deviation() override { return problem_.deviation(); }
 
  private:

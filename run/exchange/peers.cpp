@@ -66,8 +66,7 @@ void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, const 
                                  .dtype = what.dtype,
                                  .n = what.n,
                                  .block_rows = what.block_rows,
-                                 .result = what.result,
-                                 .tells = what.tells};
+                                 .result = what.result};
   for (int rank = 0; rank < key.ranks; ++rank) {
     const auto r = static_cast<std::size_t>(rank);
     exchange.matrices[r] = rank == world.rank() ? what.matrix : world.memory_of(key, rank);
@@ -104,7 +103,7 @@ void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, Collec
                  .n = kColumns,
                  .block_rows = rows,
                  .matrix = const_cast<void*>(send),  // which all_reduce overwrites
-                 .result = receive == send ? nullptr : receive},
+                 .result = collective == Collective::all_reduce ? nullptr : receive},
                 std::span(&whole, 1));
 }
 

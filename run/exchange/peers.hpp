@@ -34,8 +34,7 @@ struct PeerMatrix {
   std::int64_t n = 0;
   std::int64_t block_rows = 0;
   void* matrix = nullptr;
-  void* result = nullptr;  ///< any memory of this GPU; all_reduce: null where sums go to `matrix`
-  bool tells = false;      ///< as `kernels::PeerExchange::tells`
+  void* result = nullptr;  ///< any memory of this GPU; null for all_reduce
 };
 
 /// Enqueues an exchange, behind a gate that tells the place of the matrix. Only one exchange runs at a time, because all use the

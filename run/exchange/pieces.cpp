@@ -153,8 +153,7 @@ void Pieces::enqueue_exchange(cudaStream_t stream, std::size_t piece,
   const std::int64_t first = rows.first * columns;
   std::byte* const stage = staged(rows, operands);
   // From A into the stage, or from there into C.
-  void* const c = operands.finished_c != nullptr ? operands.finished_c : operands.c;
-  std::byte* const receive = op.exchanges_first ? stage : at(c, first, moved);
+  std::byte* const receive = op.exchanges_first ? stage : at(operands.c, first, moved);
   const void* const send = op.exchanges_first ? at(operands.a, first, moved)
                            : op.in_place()    ? at(operands.c, first, moved)
                                               : stage;

@@ -23,12 +23,8 @@ class Pieces {
   [[nodiscard]] std::size_t count() const { return pieces_.size(); }
   /// Whether the exchange of a piece comes before its GEMM.
   [[nodiscard]] bool exchanges_first() const { return traits_of(problem_.op).exchanges_first; }
-  /// Whether the exchange itself moves C to `Operands::finished_c`, and whether each rank may have C
-  /// at a place of its own.
-  [[nodiscard]] bool finishes_c() const {
-    return route_.peers && traits_of(problem_.op).in_place();
-  }
-  [[nodiscard]] bool places_c() const { return finishes_c(); }
+  /// Whether each rank may have C at a place of its own (`Plan::places_c`).
+  [[nodiscard]] bool places_c() const { return route_.peers && traits_of(problem_.op).in_place(); }
 
   void enqueue_gemm(cudaStream_t stream, std::size_t piece, const Operands& operands) const;
   void enqueue_exchange(cudaStream_t stream, std::size_t piece, const Operands& operands) const;

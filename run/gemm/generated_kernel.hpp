@@ -71,23 +71,18 @@ struct GeneratedStores {
     std::int64_t computed = 0;
     std::int64_t slot = 0;
     std::uint32_t arrivals = 0;
-    /// The value of this rank's `RankFlags::summed` when all sums of the peers are there.
-    std::uint32_t summed = 0;
   };
   /// Memory of a rank that all ranks reach, by its addresses on this GPU.
   struct Peer {
     void* slots = nullptr;
-    /// Row 0 of the rows that this rank's tiles fill, if the rank has its C (where sums are fetched,
-    /// its `sums`) at place 0 (`RankFlags::places`); null where there are none. This rank's own are
-    /// rows of C itself, which need not be memory that others reach.
+    /// Row 0 of the rows that this rank's tiles fill, if the rank has its C at place 0
+    /// (`RankFlags::places`); null where there are none. This rank's own are rows of C itself.
     void* c = nullptr;
   };
   int rank = 0;
   bool owns_blocks = true;
   bool own_later = false;
   bool adds = true;               ///< the result is the sum of all ranks
-  bool fetches = false;           ///< the sums of each rank are stored at all others ...
-  void* sums = nullptr;           ///< ... here, and fetched into C from here. Null: in C itself
   std::int64_t slots = 0;         ///< of one rank, for each peer
   std::int64_t before_waits = 0;  ///< first tiles that wait for no peer
   std::uint32_t done = 0;  ///< `RankFlags::done` when all tiles of the peers have arrived in C

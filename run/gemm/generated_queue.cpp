@@ -156,11 +156,10 @@ namespace {
 
 /// The parameters for at most so many groups, and the bytes of them that a kernel takes which is
 /// made for as many maps.
-template <int kGroups, bool kFetches>
+template <int kGroups>
 std::vector<std::byte> stores_parameter(const GeneratedStores& stores,
-                                        std::span<const device::TensorMap> maps,
-                                        [[maybe_unused]] const device::TensorMap& sums) {
-  using Params = device::AtRanksParams<device::RankFlags::kMostRanks, kGroups, kFetches>;
+                                        std::span<const device::TensorMap> maps) {
+  using Params = device::AtRanksParams<device::RankFlags::kMostRanks, kGroups>;
   Params params{.rank = stores.rank,
                 .owns_blocks = stores.owns_blocks ? 1 : 0,
                 .adds = stores.adds ? 1 : 0,
@@ -170,24 +169,18 @@ std::vector<std::byte> stores_parameter(const GeneratedStores& stores,
                 .done = stores.done,
                 .groups = {},
                 .slots_of = {},
-                .fetches = {},
                 .c = {}};
-  if constexpr (kFetches) {
-    params.fetches.in_c = stores.sums == nullptr ? 1 : 0;
-    params.fetches.sums = sums;
-  }
   for (std::size_t i = 0; i < stores.groups.size(); ++i) {
     const GeneratedStores::Group& group = stores.groups[i];
     params.groups[i] = {static_cast<int>(group.end), static_cast<int>(group.computed),
                         static_cast<int>(group.slot), group.arrivals};
-    if constexpr (kFetches) params.fetches.summed[i] = group.summed;
   }
   for (std::size_t i = 0; i < stores.peers.size(); ++i) {
     params.slots_of[i] = static_cast<char*>(stores.peers[i].slots);
   }
   std::copy(maps.begin(), maps.end(), params.c);
   // The kernel has maps of its ranks only, and nothing behind them.
-  static_assert(sizeof(device::AtRanksParams<3, kGroups, kFetches>) ==
+  static_assert(sizeof(device::AtRanksParams<3, kGroups>) ==
                 offsetof(Params, c) + 3 * sizeof(device::TensorMap));
   return parameter(params, offsetof(Params, c) + maps.size_bytes());
 }
@@ -196,11 +189,9 @@ std::vector<std::byte> stores_parameter(const GeneratedStores& stores,
 
 std::vector<std::byte> stores_parameter(const GeneratedStores& stores,
                                         std::span<const device::TensorMap> maps,
-                                        const LaunchRoom& room, const device::TensorMap& sums) {
-  return with_constant(room.groups, [&](auto groups) {
-    return stores.fetches ? stores_parameter<groups, true>(stores, maps, sums)
-                          : stores_parameter<groups, false>(stores, maps, sums);
-  });
+                                        const LaunchRoom& room) {
+  return with_constant(room.groups,
+                       [&](auto groups) { return stores_parameter<groups>(stores, maps); });
 }
 
 }  // namespace overlaptune::run

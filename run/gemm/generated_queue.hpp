@@ -45,9 +45,8 @@ struct QueuedItems {
     const QueuedItems& items, const LaunchRoom& room, const kernels::device::TensorMap& own_a = {});
 
 /// The stores of a launch. `maps`: those of the rows that this rank's tiles fill at each rank.
-/// `sums`: that of `GeneratedStores::sums`.
 [[nodiscard]] std::vector<std::byte> stores_parameter(
     const GeneratedStores& stores, std::span<const kernels::device::TensorMap> maps,
-    const LaunchRoom& room, const kernels::device::TensorMap& sums);
+    const LaunchRoom& room);
 
 }  // namespace overlaptune::run

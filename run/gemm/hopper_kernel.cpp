@@ -134,9 +134,6 @@ class HopperKernel : public GeneratedKernel {
     const int ctas = pushes ? 1
                             : ctas_per_tile(order, tile_, k, crew.sms - crew.leaving,
                                             gpu_limits(kernels::kHopper));
-    if (ctas > 1 && operands.stores && operands.stores->sums != nullptr) {
-      throw Failure(ErrorKind::bad_input, "CTAs that share a tile fetch no sums: copy C");
-    }
     const QueuedKernel queued{.tile = tile_,
                               .elements = elements_,
                               .ctas_an_item = std::max(ctas, tile_.cluster),
@@ -175,10 +172,10 @@ class HopperKernel : public GeneratedKernel {
                            operands.rows ? rows_parameter(order, operands, queued, items, room_,
                                                           own_rows(order, operands, k))
                                          : parameter(device::NoParams{}),
-                           operands.stores ? stores_parameter(
-                                                 *operands.stores, maps_of(*operands.stores, order),
-                                                 room_, map_of_c(operands.stores->sums, order))
-                                           : into_c(order, operands),
+                           operands.stores
+                               ? stores_parameter(*operands.stores,
+                                                  maps_of(*operands.stores, order), room_)
+                               : into_c(order, operands),
                            queued_launch ? parameter(run_of(operands, items, clusters))
                                          : parameter(device::NoRun{}),
                            scales_of(elements_) == Scales::none
@@ -223,7 +220,7 @@ class HopperKernel : public GeneratedKernel {
     });
   }
 
-  /// Rows of C, or of what is stored as C is; `c`: row 0, or null. The last coordinate is the place
+  /// Rows of C; `c`: row 0, or null. The last coordinate is the place
   /// in the peer's memory: blocks that overlap, each as large as C.
   [[nodiscard]] device::TensorMap map_of_c(void* c, const TileOrder& order,
                                            std::int64_t places = 1) const {

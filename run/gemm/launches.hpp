@@ -18,7 +18,6 @@ struct OperandsHash {
     std::uint64_t hash = 0;
     for (const void* each : {operands.a, operands.b, static_cast<const void*>(operands.c),
                              static_cast<const void*>(operands.workspace),
-                             static_cast<const void*>(operands.finished_c),
                              static_cast<const void*>(operands.scales.a),
                              static_cast<const void*>(operands.scales.b)}) {
       // Addresses differ in their middle bits.

@@ -30,8 +30,6 @@ std::string awaited(std::uint32_t what, std::uint32_t index) {
       return fmt::format("what the peers send for wave group {} did not come", index);
     case Awaited::flag:
       return fmt::format("a copy of rank {} did not come", index);
-    case Awaited::summed:
-      return fmt::format("the peers' sums of wave group {} did not come", index);
     default:
       return "the peers' last tiles did not come";
   }

@@ -27,8 +27,6 @@ class ChunkedPlan : public Plan {
     beside.join();
   }
 
-  [[nodiscard]] bool places_c() const override { return pieces_.places_c(); }
-
  private:
   void enqueue(bool exchange, cudaStream_t stream, std::size_t piece, const Operands& operands) {
     if (exchange) {

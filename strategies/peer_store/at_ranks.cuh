@@ -10,8 +10,7 @@
 //   own tile               one pass for each peer: granted with the subtile that the peer has
 //                          stored here; the consumer adds it to its sums and gives the buffer
 //                          back. Then one more: granted empty; filled with the sums; finished by a
-//                          store in C and, in gemm_all_reduce, by one in the memory of each peer,
-//                          which fetches the sums from there (fetches.cuh)
+//                          store in C, and in gemm_all_reduce by one in the C of each peer
 //   gemm_all_to_all        one pass: granted empty; finished by a store into the owner's C
 //
 // The storing warp turns to a tile when it has finished the one before it: mostly while the tile is
@@ -23,7 +22,7 @@
 // Source: the idea of an epilogue that stores into the owner's memory is FLUX's (Chang et al. 2024,
 // section 3).
 
-#include "strategies/peer_store/fetches.cuh"
+#include "kernels/device/hopper_copies.cuh"
 
 namespace overlaptune::kernels::device {
 
@@ -36,6 +35,11 @@ enum Task : u32 {
 template <class Params>
 __device__ __forceinline__ Task task_of(const Params& peers, int owner) {
   return !peers.adds ? kFill : owner == peers.rank ? kAddAndFill : kFillForOwner;
+}
+/// Whether all ranks need the sums of each.
+template <class Params>
+__device__ __forceinline__ bool stores_for_all(const Params& peers) {
+  return !peers.owns_blocks;
 }
 
 // The storing warp.
@@ -61,7 +65,7 @@ __device__ __forceinline__ void store_in_c(const Launch<K>& launch, int owner, c
   int rank = owner;
 #pragma unroll 1
   do {
-    if (K::Epilogue::kFetches) rank = rank + 1 < K::Epilogue::kRanks ? rank + 1 : 0;
+    if (stores_for_all(launch.epilogue)) rank = rank + 1 < K::Epilogue::kRanks ? rank + 1 : 0;
     store(&launch.epilogue.c[rank], buffer, subtile.column, subtile.row,
           place_of_rank(launch.run, rank));
   } while (rank != owner);
@@ -73,14 +77,14 @@ __device__ __forceinline__ void signal_stored(const Launch<K>& launch, const Ite
   const auto& peers = launch.epilogue;
   const Run& run = launch.run;
   const u32 signal = launch.order.signal;
-  if (!K::Epilogue::kFetches && item.owner == peers.rank) return;
+  if (!stores_for_all(peers) && item.owner == peers.rank) return;
   wait_for_stores();
   if (task_of(peers, item.owner) == kFillForOwner) {
     increment(run.flags[item.owner]->counters + item.index, signal);
-  } else if constexpr (K::Epilogue::kFetches) {
+  } else if (stores_for_all(peers)) {
 #pragma unroll 1
     for (int rank = 0; rank < K::Epilogue::kRanks; ++rank) {
-      if (rank != peers.rank) increment(run.flags[rank]->summed + item.index, signal);
+      if (rank != peers.rank) increment(&run.flags[rank]->done, signal);
     }
   } else {
     increment(&run.flags[item.owner]->done, signal);
@@ -164,12 +168,10 @@ __device__ __forceinline__ u32 deliver_tile(const Launch<K>& launch, int consume
 }
 
 /// For launches of `kOfRanks` ranks, at least 2, and at most `kGroups` wave groups.
-/// `kFetchesSums`: those of gemm_all_reduce, and only they.
-template <int kOfRanks, int kGroups, bool kFetchesSums = false>
+template <int kOfRanks, int kGroups>
 struct AtRanks {
-  using Params = AtRanksParams<kOfRanks, kGroups, kFetchesSums>;
+  using Params = AtRanksParams<kOfRanks, kGroups>;
   static constexpr bool kAtRanks = true;
-  static constexpr bool kFetches = kFetchesSums;
   static constexpr int kRanks = kOfRanks;
 
   /// The place of a tile. In `order` there is one block.
@@ -181,60 +183,34 @@ struct AtRanks {
     return place;
   }
 
-  /// Waits for all that the peers store into C, in the CTA that took the end of the queue.
-  template <class K>
-  static __device__ __forceinline__ void wait_for_c(const Launch<K>& launch) {
-    const Params& peers = launch.epilogue;
-    if constexpr (kFetches) {
-      if (peers.fetches.in_c == 0) return;
-#pragma unroll 1
-      for (int group = 0; group < peers.groups_count; ++group) {
-        const u32* summed = own_flags(launch.run)->summed + group;
-        if (!wait_for(launch.run, summed, peers.fetches.summed[group], Awaited::summed, group)) {
-          return;
-        }
-      }
-    } else if (peers.done != 0) {
-      wait_for(launch.run, &own_flags(launch.run)->done, peers.done, Awaited::done, 0);
-    }
-  }
-
   /// The work of the warp that stores for one consumer, after all ranks have met; one thread of it
-  /// does all.
+  /// does all. In the CTA that took the end of the queue, it ends when all that peers store into C
+  /// is there.
   template <class K>
   static __device__ __forceinline__ void deliver(const Launch<K>& launch, int consumer,
-                                                 Items<K>& items, const Buffers& buffers) {
+                                                 const Items<K>& items, const Buffers& buffers) {
     if (lane_of_warp() != 0) return;
     fence_copies();  // TMA writes where the ranks have read before
     u32 pass = 0;
-    constexpr u32 kNone = ~u32{0};  // behind the last item
-    u32 number = K::kPingPong ? consumer : 0;
 #pragma unroll 1
-    while (true) {
+    for (u32 number = K::kPingPong ? consumer : 0;; number += kStride<K>) {
       // Addresses that come from it are no values that live as long as the loop: registers are few.
       int own = consumer;
       hide(own);
-      if constexpr (kFetches) {
-        if (launch.epilogue.fetches.in_c == 0) {
-          fetch(launch, own, items, buffers, number == kNone);
-        }
-      }
-      if (number == kNone) break;
       const Item item = taken(items, number);
-      if (item.what == kEnd) {
-        number = kNone;
-        continue;
-      }
+      if (item.what == kEnd) break;
       if (item.what == kTile) {
         const u32 task = shared_address(items.tasks + own);
         pass += deliver_tile(launch, own, buffers, task, item, pass);
       }
       give_back(items, number);
       if (item.what == kTile) signal_stored(launch, item);
-      number += kStride<K>;
     }
     wait_for_stores();
-    if (items.ended != 0 && consumer == 0) wait_for_c(launch);
+    const u32 done = launch.epilogue.done;
+    if (items.ended != 0 && consumer == 0 && done != 0) {
+      wait_for(launch.run, &own_flags(launch.run)->done, done, Awaited::done, 0);
+    }
   }
 };
 

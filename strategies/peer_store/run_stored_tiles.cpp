@@ -13,7 +13,6 @@ GeneratedStores stores_of(const Problem& problem, const StoreOrder& order, int r
                        .owns_blocks = order.owns_blocks,
                        .own_later = order.own_later,
                        .adds = traits_of(problem.op).sums,
-                       .fetches = fetches_sums(problem.op),
                        .slots = order.slots(),
                        .before_waits = tiles_before_waits(order, rank, traits_of(problem.op).sums),
                        .peers = std::move(peers)};
@@ -29,9 +28,9 @@ GeneratedStores stores_of(const Problem& problem, const StoreOrder& order, int r
     made.groups.push_back({.end = group.tiles.end,
                            .computed = computed,
                            .slot = group.slot,
-                           .arrivals = made.adds ? signals((order.ranks - 1) * own) : 0,
-                           .summed = made.fetches ? signals(group.tiles.count() - own) : 0});
+                           .arrivals = made.adds ? signals((order.ranks - 1) * own) : 0});
     if (!made.adds) into_c += (order.ranks - 1) * own;
+    if (!made.owns_blocks) into_c += group.tiles.count() - own;
   }
   made.done = signals(into_c);
   return made;

@@ -29,9 +29,6 @@ class PeerStorePlan : public Plan {
         order_(request.work.tiled().order),
         stored_(order_of(request.work)),
         crew_({.sms = request.engine.sms}),
-        finishes_c_(fetches_sums(problem_.op) &&
-                    ctas_per_tile(order_, request.work.tiled().kernel.tile, problem_.k, crew_.sms,
-                                  gpu_limits(kernels::kHopper)) == 1),
         exclusive_(request.engine.exclusive),
         mutant_(request.mutant),
         launches_(request.operands, [this](const Operands& own) { return prepared(own); }) {}
@@ -43,8 +40,6 @@ class PeerStorePlan : public Plan {
                                                   placed(operands));
     gemm_.enqueue(stream, launches_[operands], before);
   }
-
-  [[nodiscard]] bool finishes_c() const override { return finishes_c_; }
 
   [[nodiscard]] bool places_c() const override { return !traits_of(problem_.op).c_is_block; }
 
@@ -86,7 +81,6 @@ class PeerStorePlan : public Plan {
     GeneratedStores made = stores_of(problem_, stored_, world_.rank(), std::move(peers), signals);
     made.places =
         static_cast<std::int64_t>(world_.reachable_bytes()) / kernels::RankFlags::kPlaceBytes;
-    if (operands.finished_c != nullptr) made.sums = operands.c;
     spoil(made);
     return made;
   }
@@ -97,18 +91,18 @@ class PeerStorePlan : public Plan {
       // Sums are waited for also then: those that came behind the launch that counts them would be
       // counted by the next one.
       for (GeneratedStores::Group& group : stores.groups) group.arrivals = 0;
-      stores.done = 0;
+      if (!stores.adds) stores.done = 0;
     }
     if (mutant_ == Mutant::missing_signal) {  // one more than ever comes, for each group or C
       for (GeneratedStores::Group& group : stores.groups) group.arrivals += stores.adds ? 1 : 0;
       stores.done += stores.adds ? 0 : 1;
     }
-    if (mutant_ == Mutant::skipped_tile && stores.fetches) {
+    if (mutant_ == Mutant::skipped_tile && !stores.owns_blocks) {
       // The last tile of a peer is one that it owns: its sums are not waited for.
       for (int peer = 0; peer < problem_.ranks; ++peer) {
         const StoredTile last = stored_tile(stored_, peer, stored_.tiles() - 1);
         if (peer == stores.rank || last.owner != peer) continue;
-        stores.groups[last.group].summed -= static_cast<std::uint32_t>(gemm_.signals_a_tile());
+        stores.done -= static_cast<std::uint32_t>(gemm_.signals_a_tile());
       }
     }
   }
@@ -116,10 +110,9 @@ class PeerStorePlan : public Plan {
   /// The rows of C that this rank's tiles fill at a rank, with C at place 0 of a peer.
   [[nodiscard]] void* rows_at(int peer, const Operands& operands) const {
     const OpTraits& op = traits_of(problem_.op);
-    void* const own = operands.finished_c != nullptr ? operands.finished_c : operands.c;
     const bool is_own = peer == world_.rank();
-    if (op.c_is_block) return is_own ? own : nullptr;
-    void* const c = is_own ? own : world_.memory_of(route_, peer);
+    if (op.c_is_block) return is_own ? operands.c : nullptr;
+    void* const c = is_own ? operands.c : world_.memory_of(route_, peer);
     if (op.in_place()) return c;
     return at(c, world_.rank() * order_.block_rows * problem_.n, result_of(problem_.elements));
   }
@@ -136,7 +129,6 @@ class PeerStorePlan : public Plan {
   TileOrder order_;
   StoreOrder stored_;
   Crew crew_;
-  bool finishes_c_;  ///< not where CTAs share tiles
   bool exclusive_;
   Mutant mutant_;
   Launches launches_;

@@ -74,10 +74,6 @@ StoredTile stored_tile(const StoreOrder& order, int rank, std::int64_t position)
   return found(order.groups.size() - 1, rank);
 }
 
-bool fetches_sums(Op op) {
-  return traits_of(op).in_place();
-}
-
 std::int64_t slot_bytes(const StoreOrder& order) {
   return std::int64_t{order.part.block_m} * order.part.block_n * result_bytes(order.part.elements);
 }

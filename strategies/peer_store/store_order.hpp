@@ -71,9 +71,6 @@ struct StoredTile {
 /// The first positions of a rank whose tiles wait for no peer. `adds`: as of `OpTraits::sums`.
 [[nodiscard]] std::int64_t tiles_before_waits(const StoreOrder& order, int rank, bool adds);
 
-/// Whether the ranks of an op fetch the sums of the others.
-[[nodiscard]] bool fetches_sums(Op op);
-
 /// Bytes of a slot: a whole tile, also where only a part of it lies within the matrix.
 [[nodiscard]] std::int64_t slot_bytes(const StoreOrder& order);
 

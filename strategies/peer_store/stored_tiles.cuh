@@ -20,9 +20,9 @@ struct Share {
   int begin;
   int count;
 };
-template <int kRanks, int kGroups, bool kFetches>
-__device__ __forceinline__ Share share(const AtRanksParams<kRanks, kGroups, kFetches>& peers,
-                                       int group, int owner) {
+template <int kRanks, int kGroups>
+__device__ __forceinline__ Share share(const AtRanksParams<kRanks, kGroups>& peers, int group,
+                                       int owner) {
   const int first = group > 0 ? peers.groups[group - 1].end : 0;
   const int count = peers.groups[group].end - first;
   if (peers.owns_blocks) return {first, count};
@@ -33,9 +33,9 @@ __device__ __forceinline__ Share share(const AtRanksParams<kRanks, kGroups, kFet
 /// `step`: that of a tile nearby, or -1; the search begins there, and it becomes that of the tile.
 /// A step has the peers' tiles of the group with its number, and the own tiles that follow them.
 /// With `own_later` there is one step more, which has only own tiles.
-template <int kRanks, int kGroups, bool kFetches>
-__device__ __forceinline__ Stored stored(const AtRanksParams<kRanks, kGroups, kFetches>& peers,
-                                         int position, int& step) {
+template <int kRanks, int kGroups>
+__device__ __forceinline__ Stored stored(const AtRanksParams<kRanks, kGroups>& peers, int position,
+                                         int& step) {
   const int last = peers.groups_count - 1 + peers.own_later;
   step = step < 0 ? 0 : step;
   while (step < last && position >= peers.groups[step].computed) ++step;
@@ -54,30 +54,6 @@ __device__ __forceinline__ Stored stored(const AtRanksParams<kRanks, kGroups, kF
   const int group = step - peers.own_later;
   return {group, peers.rank, share(peers, group, peers.rank).begin + rest,
           peers.groups[group].slot + rest};
-}
-
-/// Tile number `number` among those of a wave group that other ranks own: those of the next rank
-/// come first.
-template <int kRanks, int kGroups>
-__device__ __forceinline__ int tile_to_fetch(const AtRanksParams<kRanks, kGroups, true>& peers,
-                                             int group, int number) {
-  int owner = peers.rank;
-#pragma unroll 1  // unrolled, it takes too many registers
-  while (true) {
-    owner = owner + 1 < kRanks ? owner + 1 : 0;
-    const Share part = share(peers, group, owner);
-    if (number < part.count) return part.begin + number;
-    number -= part.count;
-  }
-}
-
-/// The subtiles of a group that this rank fetches: those of tile after tile, as `tile_to_fetch`
-/// numbers them.
-template <int kOfTile, int kRanks, int kGroups>
-__device__ __forceinline__ int subtiles_to_fetch(const AtRanksParams<kRanks, kGroups, true>& peers,
-                                                 int group) {
-  const int first = group > 0 ? peers.groups[group - 1].end : 0;
-  return (peers.groups[group].end - first - share(peers, group, peers.rank).count) * kOfTile;
 }
 
 }  // namespace overlaptune::kernels::device

@@ -21,7 +21,6 @@ TiledWork TraitsOf<PeerStore>::work(const Problem& problem, const PeerStore& con
   TiledWork work = tiled_work(problem, config.tile, config.swizzle, config.wave_groups);
   work.kernel.regions = static_cast<int>(work.cuts.size());
   work.kernel.ranks = problem.ranks;
-  work.kernel.fetches = fetches_sums(problem.op);
   return work;
 }
 

@@ -16,7 +16,6 @@ class SequentialPlan : public Plan {
     if (!pieces_.exchanges_first()) pieces_.enqueue_exchange(stream, 0, operands);
   }
 
-  [[nodiscard]] bool finishes_c() const override { return pieces_.finishes_c(); }
   [[nodiscard]] bool places_c() const override { return pieces_.places_c(); }
 
  private:

@@ -134,8 +134,6 @@ class PeerGroups : public GroupExchange {
         wait_(request.work.config_as<Signaled>().wait),
         problem_(request.work.problem()),
         block_rows_(request.work.tiled().order.block_rows),
-        sms_(request.engine.sms),
-        copied_(group_counters(request, kMostRegions)),
         takes_part_(world_.rank() < problem_.ranks),
         gate_first_(!request.engine.exclusive && takes_part_) {
     const TiledWork& tiled = request.work.tiled();
@@ -152,7 +150,6 @@ class PeerGroups : public GroupExchange {
     return world_.barrier(route_).flags[static_cast<std::size_t>(world_.rank())]->counters;
   }
 
-  [[nodiscard]] bool finishes_c() const override { return sums_all(); }
   [[nodiscard]] bool places_c() const override { return sums_all(); }
 
   kernels::Before begin(cudaStream_t stream, const Operands& operands) override {
@@ -194,22 +191,8 @@ class PeerGroups : public GroupExchange {
                    .n = problem_.n,
                    .block_rows = block_rows_,
                    .matrix = matrix_of(operands),
-                   .result = sums_all() ? nullptr : operands.c,
-                   .tells = operands.finished_c != nullptr},
+                   .result = sums_all() ? nullptr : operands.c},
                   pieces(signals));
-  }
-
-  void finish(cudaStream_t stream, kernels::CopyPart part, const Operands& operands) override {
-    const std::vector<std::optional<Signal>> none(groups_.size());
-    const int ctas = std::clamp(sms_ - route_.ctas, 1, static_cast<int>(kMostRegions));
-    OVT_CHECK(kernels::copy_pieces(stream,
-                                   {.barrier = world_.barrier(route_),
-                                    .n = problem_.n,
-                                    .matrix = operands.c,
-                                    .result = operands.finished_c,
-                                    .exchange_ctas = route_.ctas,
-                                    .copied = static_cast<std::uint32_t*>(copied_->get())},
-                                   part, pieces(none), ctas));
   }
 
  private:
@@ -240,8 +223,6 @@ class PeerGroups : public GroupExchange {
   Wait wait_;
   Problem problem_;
   std::int64_t block_rows_;
-  int sms_;
-  std::shared_ptr<DeviceMemory> copied_;  ///< a word for each CTA of the copy
   bool takes_part_;
   bool gate_first_;
   DeviceMemory counters_{};  ///< for a rank that takes no part

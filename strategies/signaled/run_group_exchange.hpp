@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "kernels/piece_copy.hpp"
 #include "run/gemm/generated_gemm.hpp"
 #include "run/strategy_runner.hpp"
 #include "run/streams/stream_wait.hpp"
@@ -32,13 +31,6 @@ class GroupExchange {
 
   /// `Plan::places_c`.
   [[nodiscard]] virtual bool places_c() const { return false; }
-
-  /// Whether the groups are copied to `Operands::finished_c` one by one (`Plan::finishes_c`).
-  [[nodiscard]] virtual bool finishes_c() const { return false; }
-  /// Enqueues this copy: `beside` behind the GEMM on its stream, when its SMs are free and the
-  /// exchange is enqueued; `rest` behind both. Only ranks that take part call this.
-  virtual void finish(cudaStream_t /*stream*/, kernels::CopyPart /*part*/,
-                      const Operands& /*operands*/) {}
 
   /// Enqueues the exchange of all groups, in their order. Each begins once its signal has come, or
   /// at once where it has none. Only ranks that take part call this.

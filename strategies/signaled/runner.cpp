@@ -26,22 +26,16 @@ class SignaledPlan : public Plan {
 
   void enqueue(cudaStream_t stream, const Operands& operands) override {
     const kernels::Before before = exchange_->begin(stream, operands);
-    Operands of_gemm = operands;
-    of_gemm.finished_c = nullptr;  // the exchange alone stores there
-    if (!takes_part_) return gemm_.enqueue(stream, launches_[of_gemm], before);
+    if (!takes_part_) return gemm_.enqueue(stream, launches_[operands], before);
     // The fork comes before the GEMM, the GEMM before any wait for it. (A fork at an event of the
     // GEMM's begin would keep waits from its SMs. But where a kernel of cuBLAS came before in the
     // same CUDA graph, that event came with the GEMM's end: docs/results/kernels.md, "Begins".)
     Fork beside = comm_->fork(stream);
-    gemm_.enqueue(stream, launches_[of_gemm], before);
+    gemm_.enqueue(stream, launches_[operands], before);
     exchange_->enqueue(comm_->get(), operands, signals_);
-    const bool finishes = operands.finished_c != nullptr;
-    if (finishes) exchange_->finish(stream, kernels::CopyPart::beside, operands);
     beside.join();
-    if (finishes) exchange_->finish(stream, kernels::CopyPart::rest, operands);
   }
 
-  [[nodiscard]] bool finishes_c() const override { return exchange_->finishes_c(); }
   [[nodiscard]] bool places_c() const override { return exchange_->places_c(); }
 
   /// Counters may lie in the world's memory.

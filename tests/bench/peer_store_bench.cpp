@@ -56,22 +56,15 @@ class Bench {
     storing_ = value_or_throw(gemms.gemm({.tile = tile,
                                           .elements = Elements::bf16,
                                           .regions = static_cast<int>(cuts.size()),
-                                          .ranks = kRanks,
-                                          .fetches = fetches_sums(problem.op)}));
+                                          .ranks = kRanks}));
     GeneratedOperands operands{.a = a_.get(), .b = b_.get(), .k = problem.k};
     operands.stores =
         stores_of(problem, stored, 0,
                   {{.slots = slots, .c = c_.get()},
                    {.slots = slots + bytes_of_slots(problem, stored), .c = there_.get()}},
                   storing_->signals_a_tile());
-    for (GeneratedStores::Group& group : operands.stores->groups) {
-      group.arrivals = group.summed = 0;
-    }
+    for (GeneratedStores::Group& group : operands.stores->groups) group.arrivals = 0;
     operands.stores->done = 0;
-    if (operands.stores->fetches) {
-      sums_ = device_memory(bytes_of_elements(problem.m * problem.n));
-      operands.stores->sums = sums_.get();
-    }
     operands.barrier = {.ranks = kRanks, .control = waits_.control(), .flags = {words, words + 1}};
     operands.has_barrier = true;
     storing_launch_ = storing_->prepare(order, {.sms = sms}, operands, nullptr);
@@ -103,7 +96,6 @@ class Bench {
   DeviceMemory there_;
   DeviceMemory words_;
   DeviceMemory slots_{};
-  DeviceMemory sums_{};
   const GeneratedGemm* plain_ = nullptr;
   const GeneratedGemm* storing_ = nullptr;
   GeneratedLaunch plain_launch_{};

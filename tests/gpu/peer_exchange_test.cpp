@@ -7,7 +7,7 @@
 
 #include "core/base/units.hpp"
 #include "gpu.hpp"
-#include "kernels/piece_copy.hpp"
+#include "kernels/peer_exchange.hpp"
 #include "ranks_on_one_gpu.hpp"
 
 namespace overlaptune::run {
@@ -57,17 +57,14 @@ std::vector<PeerPiece> pieces_of(std::int64_t rows, std::int64_t n) {
 class PeerAccess : public GpuTest {
  protected:
   /// Runs the exchange twice, on matrices that are complete only when the counters say so.
-  /// all_reduce has its result in other memory than the matrices if it is fetched or copied.
-  enum class Result { there, fetched, copied };
   /// With `places`, each rank has its matrix at another place of its memory in each round, and the
   /// others learn of it from the gate.
   template <class T>
   void check(Collective collective, int ranks, std::int64_t block_rows, std::int64_t n,
-             Result result = Result::there, bool places = false) {
+             bool places = false) {
     constexpr std::size_t kUnit = kernels::RankFlags::kPlaceBytes;
     constexpr std::size_t kMostPlaces = 64;
     std::array<std::uint32_t, kernels::RankFlags::kMostRanks> place{};
-    const bool elsewhere = result != Result::there;
     const bool sums_all = collective == Collective::all_reduce;
     const std::int64_t rows = sums_all ? block_rows : ranks * block_rows;
     const std::int64_t result_rows = collective == Collective::reduce_scatter ? block_rows : rows;
@@ -82,9 +79,6 @@ class PeerAccess : public GpuTest {
                           .block_rows = block_rows};
     std::vector<DeviceMemory> memory;
     std::vector<Stream> streams;
-    std::vector<Stream> copies;
-    const DeviceMemory copied =
-        device_memory(sizeof(std::uint32_t) * 2 * kernels::RankFlags::kMostRanks);
     const auto zeroed = [&](std::size_t size) {
       memory.push_back(device_memory(size));
       OVT_CHECK(cudaMemset(memory.back().get(), 0, size));
@@ -96,9 +90,8 @@ class PeerAccess : public GpuTest {
       const auto r = static_cast<std::size_t>(rank);
       begins.push_back(static_cast<std::byte*>(zeroed(bytes + kMostPlaces * kUnit)));
       exchange.matrices[r] = begins.back();
-      results.push_back(sums_all && !elsewhere ? exchange.matrices[r] : zeroed(result_bytes));
+      results.push_back(sums_all ? exchange.matrices[r] : zeroed(result_bytes));
       streams.push_back(make_stream());
-      copies.push_back(make_stream());
     }
     OVT_CHECK(cudaDeviceSynchronize());
     std::mt19937 random(7);
@@ -115,18 +108,6 @@ class PeerAccess : public GpuTest {
         OVT_CHECK(cudaMemset(exchange.matrices[static_cast<std::size_t>(rank)], 0xff, bytes));
       }
       OVT_CHECK(cudaDeviceSynchronize());
-      const auto copy_pieces = [&](int rank, kernels::CopyPart part) {
-        const auto r = static_cast<std::size_t>(rank);
-        OVT_CHECK(
-            kernels::copy_pieces(copies[r].get(),
-                                 {.barrier = barriers.barrier(rank),
-                                  .n = n,
-                                  .matrix = exchange.matrices[r],
-                                  .result = results[r],
-                                  .exchange_ctas = 3 - round,
-                                  .copied = static_cast<std::uint32_t*>(copied.get()) + 2 * r},
-                                 part, pieces, 2));
-      };
       for (int rank = 0; rank < ranks; ++rank) {
         const std::uint32_t own_place =
             places ? place[static_cast<std::size_t>(rank)] : kernels::device::kNoPlace;
@@ -137,16 +118,10 @@ class PeerAccess : public GpuTest {
         }
         told.barrier = barriers.barrier(rank, own_place);
         void* const own_result = results[static_cast<std::size_t>(rank)];
-        told.result = sums_all && result != Result::fetched ? nullptr : own_result;
-        told.tells = result == Result::copied;
+        told.result = sums_all ? nullptr : own_result;
         const cudaStream_t own = streams[static_cast<std::size_t>(rank)].get();
         barriers.enqueue_gate(own, rank, own_place);
-        const cudaStream_t copy = copies[static_cast<std::size_t>(rank)].get();
-        const Event reset = make_event(false);  // the counts of the round before
-        OVT_CHECK(cudaEventRecord(reset.get(), own));
-        OVT_CHECK(cudaStreamWaitEvent(copy, reset.get(), 0));
         OVT_CHECK(kernels::exchange(own, told, pieces, 3 - round));
-        if (result == Result::copied && round == 0) copy_pieces(rank, kernels::CopyPart::beside);
       }
       // The gates have reset the counters once the first of them has let its rank through.
       while (on_host<std::uint64_t>(&barriers.flags_of_rank(ranks - 1)->ready[0], 1).front() !=
@@ -164,16 +139,7 @@ class PeerAccess : public GpuTest {
                                   sizeof counters, cudaMemcpyHostToDevice, stream()));
         OVT_CHECK(cudaStreamSynchronize(stream()));
       }
-      if (result == Result::copied) {
-        // In the first round these copies have come too early, and given up.
-        for (int rank = 0; rank < ranks && round == 1; ++rank) {
-          copy_pieces(rank, kernels::CopyPart::beside);
-        }
-        for (const Stream& each : streams) OVT_CHECK(cudaStreamSynchronize(each.get()));
-        for (int rank = 0; rank < ranks; ++rank) copy_pieces(rank, kernels::CopyPart::rest);
-      }
       for (const Stream& each : streams) OVT_CHECK(cudaStreamSynchronize(each.get()));
-      for (const Stream& each : copies) OVT_CHECK(cudaStreamSynchronize(each.get()));
       for (int rank = 0; rank < ranks; ++rank) {
         Matrix<T> expected(result_rows, n);
         for (std::int64_t row = 0; row < result_rows; ++row) {
@@ -195,8 +161,8 @@ class PeerAccess : public GpuTest {
         for (std::size_t i = 0; i < found.size(); ++i) {
           wrong += static_cast<float>(found[i]) != static_cast<float>(expected.values[i]) ? 1 : 0;
         }
-        EXPECT_EQ(wrong, 0u) << to_string(collective) << (elsewhere ? " elsewhere, " : ", ")
-                             << ranks << " ranks, round " << round << ", rank " << rank;
+        EXPECT_EQ(wrong, 0u) << to_string(collective) << ", " << ranks << " ranks, round " << round
+                             << ", rank " << rank;
       }
     }
   }
@@ -217,20 +183,8 @@ TEST_F(PeerAccess, each_rank_has_its_matrix_at_a_place_of_its_own) {
   for (const Collective collective :
        {Collective::all_reduce, Collective::reduce_scatter, Collective::all_to_all}) {
     for (const int ranks : {2, 3, 4}) {
-      check<__nv_bfloat16>(collective, ranks, 37, 1096, Result::there, true);
+      check<__nv_bfloat16>(collective, ranks, 37, 1096, true);
     }
-  }
-  check<__nv_bfloat16>(Collective::all_reduce, 4, 37, 1096, Result::fetched, true);
-  check<__nv_bfloat16>(Collective::all_reduce, 4, 37, 1096, Result::copied, true);
-}
-
-TEST_F(PeerAccess, sums_come_to_any_memory_whatever_the_ranks_and_the_pieces) {
-  for (const Result result : {Result::fetched, Result::copied}) {
-    for (const int ranks : {2, 3, 4, 8}) {
-      check<__nv_bfloat16>(Collective::all_reduce, ranks, 37, 1096, result);
-      check<__half>(Collective::all_reduce, ranks, 2, 24, result);
-    }
-    check<__nv_bfloat16>(Collective::all_reduce, 4, 700, 512, result);
   }
 }
 

@@ -26,8 +26,7 @@ struct StoreCase {
   Elements elements = Elements::bf16;
   bool waits = true;
   bool gate = false;  ///< the barrier is a gate, not in the kernel
-  bool in_c = false;  ///< sums are stored in C at every rank, and not fetched
-  bool places = false;  ///< each rank has what the peers store into at a place of its own
+  bool places = false;  ///< each rank has C at a place of its own
 };
 
 std::size_t bytes(std::int64_t elements) {
@@ -51,8 +50,7 @@ class PeerStoreTest : public GpuTest {
     DeviceMemory b{};
     DeviceMemory c{};
     DeviceMemory slots{};
-    DeviceMemory sums{};
-    std::uint32_t place = 0;  ///< of sums that are fetched, else of C
+    std::uint32_t place = 0;  ///< of C
     Stream stream{};
     GeneratedLaunch launch{};
   };
@@ -86,20 +84,13 @@ class PeerStoreTest : public GpuTest {
     return of.places ? ranks_[static_cast<std::size_t>(rank)].place : kernels::device::kNoPlace;
   }
   /// C of a rank, as its kernels leave it.
-  [[nodiscard]] std::byte* c_of(const StoreCase& of, int rank) const {
+  [[nodiscard]] std::byte* c_of(int rank) const {
     const Rank& own = ranks_[static_cast<std::size_t>(rank)];
-    return at_place(own.c, fetches(of) ? 0 : own.place);
+    return at_place(own.c, own.place);
   }
 
   static std::int64_t result_rows(const Problem& problem) {
     return problem.op == Op::gemm_reduce_scatter ? problem.m / problem.ranks : problem.m;
-  }
-
-  /// Whether sums are fetched into C. CTAs that share a tile fetch none.
-  [[nodiscard]] bool fetches(const StoreCase& of) const {
-    const TileOrder order = tile_order(problem_of(of), of.tile, of.swizzle);
-    return fetches_sums(of.op) && !of.in_c &&
-           ctas_per_tile(order, of.tile, of.k, sms_ / of.ranks, gpu_limits(kernels::kHopper)) == 1;
   }
 
   void prepare(const StoreCase& of) {
@@ -110,8 +101,7 @@ class PeerStoreTest : public GpuTest {
     const auto gemm = gemms_.gemm({.tile = of.tile,
                                    .elements = of.elements,
                                    .regions = static_cast<int>(cuts.size()),
-                                   .ranks = of.ranks,
-                                   .fetches = fetches_sums(of.op)});
+                                   .ranks = of.ranks});
     ASSERT_TRUE(gemm) << gemm.error().message;
     gemm_ = *gemm;
     ranks_.clear();
@@ -123,7 +113,6 @@ class PeerStoreTest : public GpuTest {
       made.place = of.places ? static_cast<std::uint32_t>(random_() % kMostPlaces) : 0;
       made.c = device_memory(bytes(result_rows(problem) * of.n) + kMostPlaces * kUnit);
       made.slots = device_memory(static_cast<std::size_t>(bytes_of_slots(problem, stored) + 16));
-      if (fetches(of)) made.sums = device_memory(bytes(of.m * of.n) + kMostPlaces * kUnit);
       made.stream = make_stream();
       OVT_CHECK(kernels::fill_normal(stream(), made.a.get(), operand_of(of.elements), of.m * of.k,
                                      static_cast<std::uint64_t>(2 * rank + 1)));
@@ -139,7 +128,6 @@ class PeerStoreTest : public GpuTest {
         for (GeneratedStores::Group& group : stores.groups) group.arrivals = 0;
         stores.done = 0;
       }
-      stores.sums = own.sums ? at_place(own.sums, own.place) : nullptr;
       if (of.places) stores.places = kMostPlaces;
       const GeneratedOperands operands{.a = own.a.get(),
                                        .b = own.b.get(),
@@ -159,10 +147,9 @@ class PeerStoreTest : public GpuTest {
       const Rank& there = ranks_[static_cast<std::size_t>(peer)];
       // The place of a peer is what the gate tells; its own rows a rank knows.
       const bool own = peer == rank;
-      std::byte* c = at_place(there.c, own && !fetches(of) ? there.place : 0);
+      std::byte* c = at_place(there.c, own ? there.place : 0);
       if (of.op == Op::gemm_all_to_all) c += bytes(rank * block);
       if (of.op == Op::gemm_reduce_scatter && !own) c = nullptr;
-      if (fetches(of) && !own) c = at_place(there.sums, 0);
       peers.push_back({.slots = there.slots.get(), .c = c});
     }
     return peers;
@@ -213,7 +200,7 @@ class PeerStoreTest : public GpuTest {
       OVT_CHECK(cudaMemcpy(list.get(), every.data(), every.size() * 8, cudaMemcpyHostToDevice));
       const DeviceMemory seen = device_memory(sizeof(kernels::Deviation));
       OVT_CHECK(cudaMemsetAsync(seen.get(), 0, sizeof(kernels::Deviation), stream()));
-      OVT_CHECK(kernels::compare(stream(), c_of(of, rank),
+      OVT_CHECK(kernels::compare(stream(), c_of(rank),
                                  rows * of.n, result_of(of.elements),
                                  static_cast<double*>(sums.get()),
                                  static_cast<std::int64_t*>(list.get()), rows, of.n,
@@ -226,7 +213,7 @@ class PeerStoreTest : public GpuTest {
 
   [[nodiscard]] std::vector<std::uint16_t> result(const StoreCase& of, int rank) const {
     const std::int64_t elements = result_rows(problem_of(of)) * of.n;
-    return on_host<std::uint16_t>(c_of(of, rank),
+    return on_host<std::uint16_t>(c_of(rank),
                                   static_cast<std::size_t>(elements));
   }
 
@@ -275,24 +262,21 @@ TEST_F(PeerStoreTest, every_kind_of_tile_of_every_op) {
 }
 
 TEST_F(PeerStoreTest, each_rank_has_c_at_a_place_of_its_own) {
-  for (const Op op : kOps) {
-    for (const bool in_c : {false, true}) {
-      for (const bool gate : {false, true}) {
-        for (const int ranks : {2, 3}) {
-          EXPECT_LT(error_of({.op = op,
-                              .ranks = ranks,
-                              .m = ranks * 520,
-                              .n = 1096,
-                              .k = 328,
-                              .tile = {128, 256, 64, 4, 1},
-                              .swizzle = 2,
-                              .columns_a_group = 2,
-                              .gate = gate,
-                              .in_c = in_c,
-                              .places = op != Op::gemm_reduce_scatter}),
-                    kStoreBf16)
-              << to_string(op) << (in_c ? " in C " : " ") << (gate ? "gate " : "") << ranks;
-        }
+  for (const Op op : {Op::gemm_all_to_all, Op::gemm_all_reduce}) {
+    for (const bool gate : {false, true}) {
+      for (const int ranks : {2, 3}) {
+        EXPECT_LT(error_of({.op = op,
+                            .ranks = ranks,
+                            .m = ranks * 520,
+                            .n = 1096,
+                            .k = 328,
+                            .tile = {128, 256, 64, 4, 1},
+                            .swizzle = 2,
+                            .columns_a_group = 2,
+                            .gate = gate,
+                            .places = true}),
+                  kStoreBf16)
+            << to_string(op) << (gate ? " gate " : " ") << ranks;
       }
     }
   }
@@ -314,21 +298,6 @@ TEST_F(PeerStoreTest, up_to_eight_ranks_in_fp16) {
             << to_string(op) << " " << ranks << " ranks, k = " << k;
       }
     }
-  }
-}
-
-TEST_F(PeerStoreTest, sums_that_are_stored_in_c) {
-  for (const int ranks : {2, 4}) {
-    EXPECT_LT(error_of({.op = Op::gemm_all_reduce,
-                        .ranks = ranks,
-                        .m = 1024,
-                        .n = 1096,
-                        .k = 512,
-                        .tile = {128, 128, 64, 4, 1},
-                        .columns_a_group = 2,
-                        .in_c = true}),
-              kStoreBf16)
-        << ranks << " ranks";
   }
 }
 
@@ -393,24 +362,29 @@ TEST_F(PeerStoreTest, runs_one_after_the_other_have_the_same_bits) {
 }
 
 /// A rank has other uses for its memory when its launch has ended, whatever the others still do.
-TEST_F(PeerStoreTest, a_rank_ends_when_it_has_fetched_all_sums) {
-  const StoreCase of{.op = Op::gemm_all_reduce,
-                     .ranks = 2,
-                     .m = 1024,
-                     .n = 1096,
-                     .k = 512,
-                     .tile = {128, 128, 64, 4, 1},
-                     .columns_a_group = 2};
-  prepare(of);
-  for (int i = 0; i < 50; ++i) {
-    for (Rank& rank : ranks_) {
-      OVT_CHECK(kernels::spin(rank.stream.get(), static_cast<std::int64_t>(random_() % 200'000)));
-      gemm_->enqueue(rank.stream.get(), rank.launch);
-      // No numbers: what is fetched later, or before it is there, would be seen.
-      OVT_CHECK(cudaMemsetAsync(rank.sums.get(), 0xff, bytes(of.m * of.n), rank.stream.get()));
+TEST_F(PeerStoreTest, nothing_is_stored_when_a_rank_has_ended) {
+  for (const Op op : {Op::gemm_all_to_all, Op::gemm_all_reduce}) {
+    const StoreCase of{.op = op,
+                       .ranks = 2,
+                       .m = 1024,
+                       .n = 1096,
+                       .k = 512,
+                       .tile = {128, 128, 64, 4, 1},
+                       .columns_a_group = 2};
+    prepare(of);
+    for (int i = 0; i < 50; ++i) {
+      for (Rank& rank : ranks_) {
+        OVT_CHECK(kernels::spin(rank.stream.get(), static_cast<std::int64_t>(random_() % 200'000)));
+        gemm_->enqueue(rank.stream.get(), rank.launch);
+        OVT_CHECK(cudaMemsetAsync(rank.c.get(), 0xff, bytes(of.m * of.n), rank.stream.get()));
+      }
+      for (Rank& rank : ranks_) OVT_CHECK(cudaStreamSynchronize(rank.stream.get()));
+      for (int rank = 0; rank < of.ranks; ++rank) {
+        const auto left = result(of, rank);
+        ASSERT_TRUE(std::ranges::all_of(left, [](std::uint16_t each) { return each == 0xffff; }))
+            << to_string(op) << " run " << i << " rank " << rank;
+      }
     }
-    for (Rank& rank : ranks_) OVT_CHECK(cudaStreamSynchronize(rank.stream.get()));
-    ASSERT_LT(deviation(of), kStoreBf16) << "run " << i;
   }
 }
 

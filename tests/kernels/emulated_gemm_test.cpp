@@ -1,10 +1,9 @@
 // The generated GEMM on Hopper that takes its work from a queue, with threads of the host
 // (emulator/machine.hpp): all CTAs of all ranks end, whatever room there is for them; each tile is
-// multiplied with its own operands, to its last step; each subtile of the result is stored once,
-// rows that are pushed arrive, and sums are fetched when they are there, and before the memory
-// where they lie has other uses. CMakeLists.txt compiles this file for each kind of kernel: it
-// gives the macros of its tile, RANKS, 0 for a kernel that waits for rows, and FETCHES, 1 for one
-// that fetches sums.
+// multiplied with its own operands, to its last step; each subtile of the result is stored once, at
+// the place that its rank has for it, and rows that are pushed arrive. CMakeLists.txt compiles this
+// file for each kind of kernel: it gives the macros of its tile, and RANKS, 0 for a kernel that waits
+// for rows.
 
 #include <algorithm>
 #include <atomic>
@@ -47,7 +46,7 @@ constexpr device::HopperTile kTile{.block_m = BLOCK_M,
 constexpr int kGroups = 16;
 #if RANKS
 using Feed = device::RowsThere;
-using Epilogue = device::AtRanks<RANKS, kGroups, FETCHES>;
+using Epilogue = device::AtRanks<RANKS, kGroups>;
 #else
 using Feed = device::Rows<kGroups>;
 using Epilogue = device::IntoC<1>;
@@ -56,8 +55,6 @@ using Kernel = device::HopperGemm<kTile, Feed, Epilogue>;
 
 /// How often each subtile was stored: by matrix, column, row and block.
 std::map<std::tuple<int, int, int, int>, int> stores_made;
-/// The subtiles that lie in each rank's memory for it to fetch: by rank, column and row.
-std::map<std::tuple<int, int, int>, emulator::Tag> sums;
 
 constexpr int kMostCtas = 16;  // of a rank
 constexpr int kSwizzle = 2;
@@ -74,7 +71,6 @@ struct Case {
   bool has_barrier = true;  // no gate comes before the launch
   bool deals = true;        // clusters go on by equal steps where all are there
   int pushing = 1;          // CTAs
-  bool in_c = false;        // sums are stored in C at every rank, and not fetched
   int rounds = 3;
 };
 
@@ -128,16 +124,18 @@ class Ranks {
   /// its memory is in use for something else.
   void run(emulator::Machine& machine) {
     stores_made.clear();
+    emulator::on_store = [this](int matrix, int x, int y, int z) { note_store(matrix, x, y, z); };
     emulator::Meeting gate;
     machine.at_different_times(ranks_, [&](int rank) {
       auto& received = received_[static_cast<std::size_t>(rank)];
       for (int launch = 0; launch < kLaunches; ++launch) {
         std::fill(received.begin(), received.end(), '\x55');
-        forget_sums(rank);
         if (!case_.has_barrier) {
           std::memset(flags(rank).counters, 0, sizeof flags(rank).counters);
-          std::memset(flags(rank).summed, 0, sizeof flags(rank).summed);
           flags(rank).done = 0;
+          for (int peer = 0; peer < ranks_; ++peer) {
+            if (peer != rank) flags(peer).places[rank] = place_of(rank);
+          }
           machine.meet(gate, ranks_);
         }
         machine.launch(rank * kMostCtas, ctas(), ctas_an_item_, case_.room,
@@ -187,9 +185,12 @@ class Ranks {
   void set_up();
   void expect_received() const;
 
-  static void forget_sums(int rank) {
-    std::erase_if(sums, [&](const auto& each) { return std::get<0>(each.first) == rank; });
+  /// Where a rank has C, for ops whose tiles go to others.
+  [[nodiscard]] device::u32 place_of(int rank) const {
+    return problem_.op == Op::gemm_reduce_scatter ? device::kNoPlace
+                                                  : static_cast<device::u32>(500 + rank);
   }
+  void note_store(int matrix, int x, int y, int z) const;
 
   void set_up_run(int rank) {
     Launch& launch = launches_[static_cast<std::size_t>(rank)];
@@ -202,6 +203,7 @@ class Ranks {
                   .homes = as_int(homes_),
                   .deals = case_.deals ? 1 : 0,
                   .step = 1,
+                  .place = RANKS ? place_of(rank) : device::kNoPlace,
                   .control = &control_};
     for (int peer = 0; peer < ranks_; ++peer) launch.run.flags[peer] = &flags(peer);
     launch.order = {.panels = as_int(block_.panels_per_block()),
@@ -254,9 +256,6 @@ void Ranks::set_up() {
   block_ = stored.part;
   tiles_ = stored.tiles();
   items_ = CLUSTER == 2 ? (tiles_ + 1) / 2 : tiles_;
-#if FETCHES
-  ASSERT_TRUE(fetches_sums(problem_.op));
-#endif
   homes_ = tiles_before_waits(stored, 0, problem_.op != Op::gemm_all_to_all) / CLUSTER;
   received_.resize(static_cast<std::size_t>(ranks_));
   for (auto& slots : received_) {
@@ -286,27 +285,27 @@ void Ranks::set_up() {
       peers.groups[i] = {as_int(group.tiles.end), as_int(computed), as_int(group.slot),
                          static_cast<device::u32>(arrive)};
       if (!adds) into_c += (ranks_ - 1) * own;
-#if FETCHES
-      peers.fetches.summed[i] =
-          static_cast<device::u32>((group.tiles.count() - own) * signals_a_tile);
-#endif
+      if (!stored.owns_blocks) into_c += group.tiles.count() - own;
     }
     peers.done = static_cast<device::u32>(into_c * signals_a_tile);
     for (int owner = 0; owner < ranks_; ++owner) {
       peers.slots_of[owner] = received_[static_cast<std::size_t>(owner)].data();
-      // In all-to-all each pair of ranks has a result of its own.
-      const int source = problem_.op == Op::gemm_all_to_all ? rank : 0;
-      peers.c[owner] = FETCHES && owner != rank && !case_.in_c
-                           ? device::map_of(device::kSums, owner)
-                           : device::map_of(device::kResult, owner * ranks_ + source);
+      peers.c[owner] = device::map_of(device::kResult, owner * ranks_ + rank);
     }
-#if FETCHES
-    peers.fetches.in_c = case_.in_c ? 1 : 0;
-    peers.fetches.sums = device::map_of(device::kSums, rank);
-#endif
   }
 }
 void Ranks::expect_received() const {}
+
+void Ranks::note_store(int matrix, int x, int y, int z) const {
+  const int at = matrix / ranks_;
+  const int from = matrix % ranks_;
+  const bool is_placed = at != from && place_of(at) != device::kNoPlace;
+  if (z != (is_placed ? static_cast<int>(place_of(at)) : 0)) {
+    emulator::machine->fail("a subtile at another place than its rank has");
+  }
+  // In all-to-all each pair of ranks has a result of its own.
+  ++stores_made[{problem_.op == Op::gemm_all_to_all ? matrix : at, x, y, 0}];
+}
 
 #else
 
@@ -396,6 +395,10 @@ void Ranks::set_up() {
   }
 }
 
+void Ranks::note_store(int matrix, int x, int y, int z) const {
+  ++stores_made[{matrix, x, y, z}];
+}
+
 void Ranks::expect_received() const {
   for (std::size_t rank = 0; rank < received_.size(); ++rank) {
     for (std::size_t peer = 0; peer < own_.size(); ++peer) {
@@ -413,11 +416,7 @@ void Ranks::expect_received() const {
 std::vector<Case> cases() {
   std::vector<Case> list;
 #if RANKS
-#if FETCHES
-  const std::vector<Op> ops{Op::gemm_all_reduce};
-#else
-  const std::vector<Op> ops{Op::gemm_reduce_scatter, Op::gemm_all_to_all};
-#endif
+  const std::vector<Op> ops{Op::gemm_reduce_scatter, Op::gemm_all_to_all, Op::gemm_all_reduce};
   for (const Op op : ops) {
     list.push_back({.op = op});
     list.push_back({.op = op, .deals = false});
@@ -425,18 +424,15 @@ std::vector<Case> cases() {
     list.push_back({.op = op, .ctas = 8, .room = 1, .columns = 5, .has_barrier = false});
   }
 #if CLUSTER == 1 && CONSUMERS == 2
-  for (const int room : {8, 1}) {  // CTAs that share tiles fetch nothing
-    list.push_back(
-        {.op = ops.front(), .room = room, .panels = 1, .columns = 2, .shares = true, .in_c = true});
+  for (const int room : {8, 1}) {
+    for (const Op op : {Op::gemm_reduce_scatter, Op::gemm_all_reduce}) {
+      list.push_back({.op = op, .room = room, .panels = 1, .columns = 2, .shares = true});
+    }
   }
 #endif
-#if FETCHES
-  list.push_back({.op = Op::gemm_all_reduce, .in_c = true});
-  list.push_back({.op = Op::gemm_all_reduce, .ctas = 8, .room = 1, .columns = 5, .in_c = true});
   // Many groups, each of few tiles; and all items are taken at once, also those that wait.
   list.push_back({.op = Op::gemm_all_reduce, .ctas = 2, .steps = 2, .panels = 5, .columns = 3});
   list.push_back({.op = Op::gemm_all_reduce, .ctas = 14, .room = 14, .panels = 1, .columns = 3});
-#endif
   // The loads of some items go ahead of what else is to be done for them.
   list.push_back(
       {.op = ops.front(), .ctas = 2, .steps = 1, .panels = 2, .columns = 4, .rounds = 25});
@@ -457,19 +453,6 @@ TEST(EmulatedGemm, ends_and_stores_each_subtile_once) {
     SCOPED_TRACE(testing::Message() << each);
     constexpr int kRanks = RANKS ? RANKS : 2;
     emulator::tile = {.rows = BLOCK_M, .columns = BLOCK_N, .cluster = CLUSTER};
-    emulator::on_store = [](int matrix, int x, int y, int z) { ++stores_made[{matrix, x, y, z}]; };
-    emulator::on_sums_stored = [](int rank, int x, int y, const emulator::Tag& tile) {
-      if (!sums.try_emplace({rank, x, y}, tile).second) {
-        emulator::machine->fail("sums that are stored twice");
-      }
-    };
-    emulator::sums_at = [](int rank, int x, int y) {
-      const auto found = sums.find({rank, x, y});
-      if (found != sums.end()) return found->second;
-      emulator::machine->fail("fetches sums that have not arrived");
-      return emulator::Tag{};
-    };
-    emulator::subtile_bytes = Kernel::kSubtileBytes;
     emulator::k_steps = each.steps;
     emulator::tiles_are_shared = each.shares;
     const unsigned seed = std::random_device{}();
@@ -489,10 +472,6 @@ TEST(EmulatedGemm, ends_and_stores_each_subtile_once) {
 TEST(EmulatedGemm, ends_where_a_rank_does_other_work) {
   constexpr int kRanks = RANKS ? RANKS : 2;
   emulator::tile = {.rows = BLOCK_M, .columns = BLOCK_N, .cluster = CLUSTER};
-  emulator::on_store = [](int, int, int, int) {};
-  emulator::on_sums_stored = [](int, int, int, const emulator::Tag&) {};
-  emulator::sums_at = [](int, int, int) { return emulator::Tag{}; };
-  emulator::subtile_bytes = Kernel::kSubtileBytes;
   emulator::tiles_are_shared = false;
   const Case each = cases().front();
   emulator::k_steps = each.steps;

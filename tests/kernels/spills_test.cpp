@@ -37,16 +37,13 @@ TEST(HopperGemm, compiles_without_spills) {
           {Elements::bf16, HopperLaunches{.waits = 16}},
           {Elements::bf16, HopperLaunches{.ranks = 2, .groups = 16}},
           {Elements::fp16, HopperLaunches{.ranks = 8, .groups = 192}},
-          {Elements::bf16, HopperLaunches{.ranks = 8, .groups = 192, .fetches = true}},
+          {Elements::bf16, HopperLaunches{.ranks = 8, .groups = 192}},
           {Elements::e4m3_rows_bf16, HopperLaunches{.segments = 16}},
           {Elements::e4m3_rows_bf16, HopperLaunches{.waits = 16}},
           {Elements::e4m3_rows_bf16, HopperLaunches{.ranks = 8, .groups = 192}},
-          {Elements::e4m3_rows_bf16, HopperLaunches{.ranks = 8, .groups = 192, .fetches = true}},
           {Elements::e4m3_rows_bf16_exact, HopperLaunches{.segments = 16}},
           {Elements::e4m3_rows_bf16_exact, HopperLaunches{.waits = 16}},
-          {Elements::e4m3_rows_bf16_exact, HopperLaunches{.ranks = 8, .groups = 192}},
-          {Elements::e4m3_rows_bf16_exact,
-           HopperLaunches{.ranks = 8, .groups = 192, .fetches = true}}}) {
+          {Elements::e4m3_rows_bf16_exact, HopperLaunches{.ranks = 8, .groups = 192}}}) {
       const bool large = tile.block_m * tile.block_n > gpu_limits(kHopper).largest_store_area;
       if (launches.ranks > 0 && large) continue;
       Tile of_elements = tile;

@@ -103,8 +103,7 @@ inline constexpr Object kTiledKernel(field("tile", &TiledKernel::tile, kTile),
                                      Field{"dtype", &TiledKernel::elements},
                                      Field{"regions", &TiledKernel::regions},
                                      Field{"waits", &TiledKernel::waits},
-                                     Field{"ranks", &TiledKernel::ranks},
-                                     Field{"fetches", &TiledKernel::fetches});
+                                     Field{"ranks", &TiledKernel::ranks});
 
 inline constexpr Object kGemmProbe(Field{"m", &GemmProbe::m}, Field{"n", &GemmProbe::n},
                                    Field{"k", &GemmProbe::k}, Field{"dtype", &GemmProbe::elements},

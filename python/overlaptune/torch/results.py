@@ -11,7 +11,7 @@ import torch
 
 from .. import run
 
-#: Tensors that get other memory after one for which there was no room: looking for some costs a call of CUDA.
+#: Results that get other memory after one for which there was no room, before the next one is tried.
 PAUSE = 64
 
 
@@ -36,8 +36,8 @@ class Results:
         if not self._serves or self._is_paused() or _is_of_graph_tree(stream):
             return torch.empty(shape, dtype=dtype, device=self._device)
         capture = self._world.begin_pool(stream.cuda_stream)
-        if capture is None:  # no room, or the world has ended
-            self.clear()
+        if capture is None:  # there was no room for the last one, or the world has ended
+            self._clear_captures()
             self._pause = PAUSE
             return torch.empty(shape, dtype=dtype, device=self._device)
         pool = self._pools.get(capture)
@@ -48,8 +48,15 @@ class Results:
 
     def clear(self) -> None:
         """Gives back what no tensor and no graph has. Tensors stay what they are."""
-        if not torch.cuda.is_current_stream_capturing():  # PyTorch ends no pool then
-            self._pools.clear()
+        self._clear_captures()
+        self._pools.pop(0, None)
+
+    def _clear_captures(self) -> None:
+        """Ends the pools of captures. PyTorch ends none while a graph is captured. (What a tensor of an ended pool has,
+        comes back with torch.cuda.empty_cache() only: so the pool of no capture stays.)"""
+        if not torch.cuda.is_current_stream_capturing():
+            for capture in [each for each in self._pools if each != 0]:
+                del self._pools[capture]
 
     def _is_paused(self) -> bool:
         self._pause = max(0, self._pause - 1)

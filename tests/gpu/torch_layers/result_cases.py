@@ -15,8 +15,8 @@ from overlaptune.torch import RowParallelLinear, World
 
 CASES: dict[str, Callable[[World], None]] = {}
 IN, OUT, ROWS = 1024, 2048, 512
-#: That let each rank have its result at a place of its own; chunked, with one piece, is sequential.
-WAYS = ("peer_store", "signaled/peer_access", "sequential/peer_access", "chunked/peer_access")
+#: That let each rank have its result at a place of its own.
+WAYS = ("peer_store", "signaled/peer_access", "sequential/peer_access")
 
 
 def case(function: Callable[[World], None]) -> Callable[[World], None]:
@@ -35,11 +35,10 @@ def right(layer: Any, x: torch.Tensor) -> torch.Tensor:
 
 
 def is_reached(world: World, y: torch.Tensor) -> bool:
-    """Whether a tensor lies in a pool of the world's results, and none was refused for want of room."""
+    """Whether a tensor lies in a pool of the world's results."""
     segments = [each for pool in world._results._pools.values() for each in pool.snapshot()]
     begin = y.data_ptr()
-    return world._results._pause == 0 and any(
-        each["address"] <= begin < each["address"] + each["total_size"] for each in segments)
+    return any(each["address"] <= begin < each["address"] + each["total_size"] for each in segments)
 
 
 @case
@@ -68,14 +67,18 @@ def more_results_than_there_is_room_for(world: World) -> None:
     with another(world, strategies=["peer_store"], result_bytes=48 << 20) as own, torch.no_grad():
         layer = row_layer(own)
         kept = [(x, layer(x)) for x in (input_of(layer, ROWS) for _ in range(120))]
+        assert is_reached(own, kept[0][1]) and own._results._pause > 0, "room for all, or for none"
+        first = kept[0][1].data_ptr()
         for x, y in kept:
             close_to("y", y, right(layer, x))
         del kept, x, y
-        for _ in range(80):
+        places = []
+        for _ in range(100):
             x = input_of(layer, ROWS)
             y = layer(x)
-        assert is_reached(own, y), "results have room again, and are not used"
-        close_to("y", y, right(layer, x))
+            places.append(y.data_ptr())
+            close_to("y", y, right(layer, x))
+        assert first in places, "results have room again, and are not used"
 
 
 @case

@@ -14,7 +14,6 @@ struct Tile {
 };
 inline Tile tile;
 
-inline unsigned subtile_bytes = 0;
 inline int k_steps = 0;
 inline bool tiles_are_shared = false;
 /// The last step that the running CTA multiplies.
@@ -27,9 +26,5 @@ inline int last_step_of_cta() {
 /// column, the row and the block.
 inline std::function<void(int, int, int, int)> on_store;
 inline std::function<void(int, int, int, int)> on_load;
-/// The tag of a subtile in memory of a rank that sums are fetched from: the rank, the first column
-/// and the row. Called for each subtile that is stored there, or loaded.
-inline std::function<void(int, int, int, const Tag&)> on_sums_stored;
-inline std::function<Tag(int, int, int)> sums_at;
 
 }  // namespace emulator

@@ -52,6 +52,10 @@ inline u32 seen(const u32* word) {
   machine->jitter();
   return std::atomic_ref(*const_cast<u32*>(word)).load();
 }
+inline u64 seen(const u64* word) {
+  machine->jitter();
+  return std::atomic_ref(*const_cast<u64*>(word)).load();
+}
 inline u32 exchanged(u32* word, u32 value) {
   return std::atomic_ref(*word).exchange(value);
 }

@@ -16,10 +16,10 @@ namespace overlaptune::kernels::device {
 using emulator::Tag;
 
 /// Uses of a tensor map.
-enum Operand : char { kOperandA, kOwnA, kOperandB, kResult, kSums };
+enum Operand : char { kOperandA, kOwnA, kOperandB, kResult };
 struct Mapped {
   Operand operand;
-  int matrix;  // of a result; of sums: the rank in whose memory they lie
+  int matrix;  // of a result
 };
 inline TensorMap map_of(Operand operand, int matrix) {
   const Mapped mapped{operand, matrix};
@@ -71,12 +71,6 @@ inline u32 bytes_of(Operand operand) {
 }
 inline void load(u32 to, const TensorMap* map, u32 barrier, int x, int y, int z) {
   const auto [operand, matrix] = mapped_by(map);
-  if (operand == kSums) {
-    machine->jitter();
-    const Tag tile = emulator::sums_at(matrix, x, y);
-    std::memcpy(machine->at(to), &tile, sizeof tile);
-    return machine->complete(barrier, emulator::subtile_bytes);
-  }
   const bool is_b = operand == kOperandB;
   if (operand == kOperandA && emulator::on_load) emulator::on_load(matrix, x, y, z);
   // This rank's own rows are not those of block 0 of the gathered ones.
@@ -97,9 +91,7 @@ inline void store(const TensorMap* map, u32 from, int x, int y, int z) {
       y >= tile.row + emulator::tile.rows) {
     machine->fail("a subtile that is stored in another tile");
   }
-  const auto [operand, matrix] = mapped_by(map);
-  if (operand == kSums) return emulator::on_sums_stored(matrix, x, y, tile);
-  emulator::on_store(matrix, x, y, z);
+  emulator::on_store(mapped_by(map).matrix, x, y, z);
 }
 inline void load_bytes(u32 to, const char* from, u32 barrier, u32 bytes) {
   std::memcpy(machine->at(to), from, bytes);
