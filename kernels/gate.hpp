@@ -22,7 +22,8 @@ enum class Before {
 /// Enqueues a gate: one warp without shared memory and with at most 32 registers a thread, so that
 /// an SM takes it beside a GEMM. It tells the peers that this rank has reached its next run, and
 /// waits until they have told so. All earlier work of the stream has ended then, here and on the
-/// peers. With `RankBarrier::place` it tells them this too, and waits for theirs. It may be captured. Returns the status of the launch.
+/// peers. With `RankBarrier::place` it tells them this too, and waits for theirs. It may be
+/// captured. Returns the status of the launch.
 [[nodiscard]] cudaError_t gate(cudaStream_t stream, const RankBarrier& barrier, Counters counters);
 
 }  // namespace overlaptune::kernels

@@ -49,9 +49,8 @@ Expected<KernelSource> hopper_gemm(const Tile& tile, Elements elements,
                       element_name(operand_of(elements)), element_name(result_of(elements)),
                       is_exact(elements)),
           launches.waits > 0 ? fmt::format("Rows<{}>", launches.waits) : "RowsThere",
-          launches.ranks > 0
-              ? fmt::format("AtRanks<{},{}>", launches.ranks, launches.groups)
-              : fmt::format("IntoC<{}>", launches.segments)}};
+          launches.ranks > 0 ? fmt::format("AtRanks<{},{}>", launches.ranks, launches.groups)
+                             : fmt::format("IntoC<{}>", launches.segments)}};
 }
 
 }  // namespace overlaptune::kernels

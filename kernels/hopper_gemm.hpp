@@ -25,9 +25,9 @@ struct HopperLayout : Staging {
 /// The launches that a kernel is made for: the most segments, and what it has to do with its peers.
 struct HopperLaunches {
   int segments = 1;
-  int waits = 0;         ///< most wave groups whose rows it waits for; 0: all rows are there
-  int ranks = 0;         ///< ranks at which it stores tiles (at_ranks.cuh); 0: it stores into C
-  int groups = 1;        ///< with `ranks`: most wave groups
+  int waits = 0;   ///< most wave groups whose rows it waits for; 0: all rows are there
+  int ranks = 0;   ///< ranks at which it stores tiles (at_ranks.cuh); 0: it stores into C
+  int groups = 1;  ///< with `ranks`: most wave groups
 };
 
 /// The source for such launches. A kernel that waits, or stores at ranks, has one segment. The name

@@ -46,11 +46,11 @@ struct PeerExchange {
   void* result = nullptr;  ///< any memory of this GPU; null for all_reduce
 };
 
-/// Enqueues an exchange, on `ctas` CTAs with next to no shared memory, behind a gate (kernels/gate.hpp).
-/// With 2, 4 or 8 ranks an SM runs one of them, and the kernel is fastest. It ends on no rank
-/// before all have what they take from that rank, so each rank may overwrite its matrix afterwards.
-/// One CTA that runs is enough. There are at most `kMostRegions` pieces of less than
-/// `kMostElements` elements. Returns the status of the launch.
+/// Enqueues an exchange, on `ctas` CTAs with next to no shared memory, behind a gate
+/// (kernels/gate.hpp). With 2, 4 or 8 ranks an SM runs one of them, and the kernel is fastest. It
+/// ends on no rank before all have what they take from that rank, so each rank may overwrite its
+/// matrix afterwards. One CTA that runs is enough. There are at most `kMostRegions` pieces of less
+/// than `kMostElements` elements. Returns the status of the launch.
 [[nodiscard]] cudaError_t exchange(cudaStream_t stream, const PeerExchange& what,
                                    std::span<const PeerPiece> pieces, int ctas);
 

@@ -16,8 +16,8 @@ struct RankBarrier {
   int ranks = 0;
   int plan = 0;            ///< the number of the plan, for the text of a time-out
   std::uint32_t work = 0;  ///< the same on all ranks that do the same work, and on no others
-  /// The place of this rank's part of an exchange (`RankFlags::places`), where ranks may have theirs
-  /// at different ones.
+  /// The place of this rank's part of an exchange (`RankFlags::places`), where ranks may have
+  /// theirs at different ones.
   std::uint32_t place = device::kNoPlace;
   WaitControl* control = nullptr;
   std::array<RankFlags*, RankFlags::kMostRanks> flags{};

@@ -279,8 +279,7 @@ Expected<void> World::allocate(std::size_t bytes, std::size_t result_bytes) {
   // memory.
   if (largest(made ? 0 : 1) > 0) {
     memory_->free();
-    return bad_input(fmt::format("needs {:.2f} GiB of GPU memory in one piece: {}",
-                                 gib(all),
+    return bad_input(fmt::format("needs {:.2f} GiB of GPU memory in one piece: {}", gib(all),
                                  made ? "another rank has not" : made.error().message));
   }
   OVT_CHECK(cudaMemsetAsync(memory() + bytes, 0, kFlagBytes, stream()));

@@ -25,8 +25,7 @@ LaunchRoom LaunchRoom::of(const TiledKernel& kernel) {
   const auto regions = static_cast<std::size_t>(kernel.regions);
   if (kernel.waits) return {.waits = regions};
   if (kernel.ranks == 0) return {.segments = regions};
-  return {.ranks = static_cast<std::size_t>(kernel.ranks),
-          .groups = regions};
+  return {.ranks = static_cast<std::size_t>(kernel.ranks), .groups = regions};
 }
 
 Expected<TiledKernel> with_room(const TiledKernel& kernel) {

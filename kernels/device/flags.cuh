@@ -9,8 +9,8 @@ namespace overlaptune::kernels::device {
 /// All ranks reach them. All are zero at first.
 struct RankFlags {
   static constexpr int kMostRanks = 64;
-  static constexpr int kMostClusters = 256;  ///< of a launch with homes
-  static constexpr int kCounters = 192;      ///< wave groups of a launch
+  static constexpr int kMostClusters = 256;       ///< of a launch with homes
+  static constexpr int kCounters = 192;           ///< wave groups of a launch
   static constexpr int kCounted = kCounters + 1;  ///< words from the first that a run resets
   static constexpr int kHereFlags = kMostClusters / 32;
 
@@ -83,7 +83,7 @@ struct Run {
   int homes;        ///< the first items, which wait for nothing (homes.cuh)
   int deals;        ///< 1: where all clusters are there, each goes on by equal steps
   u64 step;         ///< a run, in the lower half; in the upper one `RankBarrier::work`
-  u32 place;        ///< of this rank, for the peers (`RankFlags::places`); `kNoPlace`: they ask none
+  u32 place;  ///< of this rank, for the peers (`RankFlags::places`); `kNoPlace`: they ask none
   WaitControl* control;
   RankFlags* flags[RankFlags::kMostRanks];
 };

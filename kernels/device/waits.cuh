@@ -104,7 +104,8 @@ __device__ __forceinline__ int place_of_rank(const Run& run, int rank) {
   return static_cast<int>(static_cast<u32>(own_flags(run)->places[rank]));
 }
 
-/// Waits for the place of a rank that has reached the run `number`, which is there or comes at once.
+/// Waits for the place of a rank that has reached the run `number`, which is there or comes at
+/// once.
 __device__ __forceinline__ void wait_for_place(const Run& run, int rank, u64 number) {
   const u64* word = &own_flags(run)->places[rank];
   Waiting times;

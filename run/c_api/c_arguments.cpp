@@ -76,6 +76,10 @@ void take_peers(const ovt_world_options* given, int ranks, WorldOptions& options
     refuse(fmt::format("ovt_world_options.peer_bytes = {}: expected the bytes of each rank's part",
                        given->peer_bytes));
   }
+  if (given->result_bytes != 0) {
+    refuse(fmt::format("ovt_world_options.result_bytes = {}: expected 0 with peers",
+                       given->result_bytes));
+  }
   constexpr std::uintptr_t kAlign = 4096;
   options.peer_bytes = static_cast<std::size_t>(given->peer_bytes) / kAlign * kAlign;
   for (int rank = 0; rank < ranks; ++rank) {

@@ -48,11 +48,12 @@ ovt_status ovt_result_allocate(ovt_world* world, std::int64_t bytes, void** resu
     const auto& results = ranks.world.results();
     void* const block = results ? results->take(static_cast<std::size_t>(bytes)) : nullptr;
     if (block == nullptr) {
-      throw Refusal{OVT_ERROR_MEMORY,
-                    fmt::format("{} bytes: the world has {} for results, and not so many of them in "
-                                "one piece are free: give it more by ovt_world_options.result_bytes, "
-                                "or take other memory, which costs a copy",
-                                bytes, results ? results->bytes() : 0)};
+      throw Refusal{
+          OVT_ERROR_MEMORY,
+          fmt::format("{} bytes: the world has {} for results, and not so many of them in "
+                      "one piece are free: give it more by ovt_world_options.result_bytes, "
+                      "or take other memory, which costs a copy",
+                      bytes, results ? results->bytes() : 0)};
     }
     *result = block;
   });

@@ -85,7 +85,7 @@ struct GeneratedStores {
   bool adds = true;               ///< the result is the sum of all ranks
   std::int64_t slots = 0;         ///< of one rank, for each peer
   std::int64_t before_waits = 0;  ///< first tiles that wait for no peer
-  std::uint32_t done = 0;  ///< `RankFlags::done` when all tiles of the peers have arrived in C
+  std::uint32_t done = 0;   ///< `RankFlags::done` when all tiles of the peers have arrived in C
   std::int64_t places = 1;  ///< that a peer may have for its C, `RankFlags::kPlaceBytes` apart
   std::vector<Peer> peers{};
   std::vector<Group> groups{};

@@ -168,21 +168,21 @@ class HopperKernel : public GeneratedKernel {
                                 clusters, kernels::RankFlags::kMostClusters));
     }
     const bool queued_launch = operands.stores || operands.rows;
-    return {.parameters = {parameter(a), parameter(b), parameter(places),
-                           operands.rows ? rows_parameter(order, operands, queued, items, room_,
-                                                          own_rows(order, operands, k))
-                                         : parameter(device::NoParams{}),
-                           operands.stores
-                               ? stores_parameter(*operands.stores,
-                                                  maps_of(*operands.stores, order), room_)
-                               : into_c(order, operands),
-                           queued_launch ? parameter(run_of(operands, items, clusters))
-                                         : parameter(device::NoRun{}),
-                           scales_of(elements_) == Scales::none
-                               ? parameter(device::NoParams{})
-                               : parameter(scales_parameter(order, operands, elements_))},
-            .blocks = turns.blocks,
-            .cluster = static_cast<unsigned>(ctas)};
+    return {
+        .parameters = {parameter(a), parameter(b), parameter(places),
+                       operands.rows ? rows_parameter(order, operands, queued, items, room_,
+                                                      own_rows(order, operands, k))
+                                     : parameter(device::NoParams{}),
+                       operands.stores ? stores_parameter(*operands.stores,
+                                                          maps_of(*operands.stores, order), room_)
+                                       : into_c(order, operands),
+                       queued_launch ? parameter(run_of(operands, items, clusters))
+                                     : parameter(device::NoRun{}),
+                       scales_of(elements_) == Scales::none
+                           ? parameter(device::NoParams{})
+                           : parameter(scales_parameter(order, operands, elements_))},
+        .blocks = turns.blocks,
+        .cluster = static_cast<unsigned>(ctas)};
   }
 
  private:

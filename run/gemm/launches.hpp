@@ -16,10 +16,10 @@ namespace overlaptune::run {
 struct OperandsHash {
   std::size_t operator()(const Operands& operands) const {
     std::uint64_t hash = 0;
-    for (const void* each : {operands.a, operands.b, static_cast<const void*>(operands.c),
-                             static_cast<const void*>(operands.workspace),
-                             static_cast<const void*>(operands.scales.a),
-                             static_cast<const void*>(operands.scales.b)}) {
+    for (const void* each :
+         {operands.a, operands.b, static_cast<const void*>(operands.c),
+          static_cast<const void*>(operands.workspace), static_cast<const void*>(operands.scales.a),
+          static_cast<const void*>(operands.scales.b)}) {
       // Addresses differ in their middle bits.
       hash = (hash ^ reinterpret_cast<std::uintptr_t>(each)) * 0x9e3779b97f4a7c15ULL;
       hash ^= hash >> 32;

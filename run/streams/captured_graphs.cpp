@@ -50,7 +50,8 @@ bool CapturedGraphs::note(cudaStream_t stream) {
 }
 
 void hold_in_graph(cudaStream_t stream, ResultMemory& results, const void* c) {
-  if (void* const block = results.hold(c)) retain(graph_of(stream), ResultMemory::give_later, block);
+  if (void* const block = results.hold(c))
+    retain(graph_of(stream), ResultMemory::give_later, block);
 }
 
 int CapturedGraphs::lasting(std::chrono::milliseconds patience) const {

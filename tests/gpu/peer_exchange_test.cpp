@@ -1,5 +1,7 @@
 // Exchanges by peer access: all ranks on one GPU, each on a stream of its own.
 
+#include "kernels/peer_exchange.hpp"
+
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <random>
@@ -7,7 +9,6 @@
 
 #include "core/base/units.hpp"
 #include "gpu.hpp"
-#include "kernels/peer_exchange.hpp"
 #include "ranks_on_one_gpu.hpp"
 
 namespace overlaptune::run {

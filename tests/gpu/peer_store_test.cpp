@@ -25,7 +25,7 @@ struct StoreCase {
   int columns_a_group = 1;
   Elements elements = Elements::bf16;
   bool waits = true;
-  bool gate = false;  ///< the barrier is a gate, not in the kernel
+  bool gate = false;    ///< the barrier is a gate, not in the kernel
   bool places = false;  ///< each rank has C at a place of its own
 };
 
@@ -200,8 +200,7 @@ class PeerStoreTest : public GpuTest {
       OVT_CHECK(cudaMemcpy(list.get(), every.data(), every.size() * 8, cudaMemcpyHostToDevice));
       const DeviceMemory seen = device_memory(sizeof(kernels::Deviation));
       OVT_CHECK(cudaMemsetAsync(seen.get(), 0, sizeof(kernels::Deviation), stream()));
-      OVT_CHECK(kernels::compare(stream(), c_of(rank),
-                                 rows * of.n, result_of(of.elements),
+      OVT_CHECK(kernels::compare(stream(), c_of(rank), rows * of.n, result_of(of.elements),
                                  static_cast<double*>(sums.get()),
                                  static_cast<std::int64_t*>(list.get()), rows, of.n,
                                  static_cast<kernels::Deviation*>(seen.get())));
@@ -213,8 +212,7 @@ class PeerStoreTest : public GpuTest {
 
   [[nodiscard]] std::vector<std::uint16_t> result(const StoreCase& of, int rank) const {
     const std::int64_t elements = result_rows(problem_of(of)) * of.n;
-    return on_host<std::uint16_t>(c_of(rank),
-                                  static_cast<std::size_t>(elements));
+    return on_host<std::uint16_t>(c_of(rank), static_cast<std::size_t>(elements));
   }
 
   double error_of(const StoreCase& of) {

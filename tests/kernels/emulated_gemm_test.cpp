@@ -2,8 +2,8 @@
 // (emulator/machine.hpp): all CTAs of all ranks end, whatever room there is for them; each tile is
 // multiplied with its own operands, to its last step; each subtile of the result is stored once, at
 // the place that its rank has for it, and rows that are pushed arrive. CMakeLists.txt compiles this
-// file for each kind of kernel: it gives the macros of its tile, and RANKS, 0 for a kernel that waits
-// for rows.
+// file for each kind of kernel: it gives the macros of its tile, and RANKS, 0 for a kernel that
+// waits for rows.
 
 #include <algorithm>
 #include <atomic>

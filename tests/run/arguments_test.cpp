@@ -88,12 +88,27 @@ TEST(RunArgumentsTest, OptionsThatNoVersionHasAreRefused) {
   refused(options, "ovt_world_options.free_sms = -1: expected 0 or more");
   options = {.size = sizeof options, .time_limit_ms = -5};
   refused(options, "ovt_world_options.time_limit_ms = -5: expected 0 or more");
+  options = {.size = sizeof options, .result_bytes = -1};
+  refused(options, "ovt_world_options.result_bytes = -1: expected 0 or more");
   options = {.size = sizeof options,
              .allow_multicast = 1,
              .exclusive = 1,
              .free_sms = 8,
-             .time_limit_ms = 1000};
+             .time_limit_ms = 1000,
+             .result_bytes = 1};
   refused(options, "comm: NULL");
+}
+
+TEST(RunArgumentsTest, ResultsOfNoWorldAreRefused) {
+  void* result = nullptr;
+  EXPECT_EQ(ovt_result_allocate(nullptr, 16, &result), OVT_ERROR_ARGUMENT);
+  EXPECT_THAT(ovt_run_last_error(), HasSubstr("world"));
+  EXPECT_EQ(result, nullptr);
+  EXPECT_EQ(ovt_pool_begin(nullptr, nullptr), OVT_POOL_MISSED);
+  int other = 0;
+  ovt_result_free(nullptr);
+  ovt_result_free(&other);  // of nobody: it stays
+  ovt_pool_free(nullptr, 0, 0, nullptr);
 }
 
 TEST(RunArgumentsTest, UnalignedPointersAreRefused) {

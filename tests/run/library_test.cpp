@@ -18,7 +18,8 @@ TEST(RunLibraryTest, ShowsOurFunctionsOnly) {
                   "ovt_plan_create", "ovt_plan_buffers", "ovt_plan_run", "ovt_plan_run_scaled",
                   "ovt_plan_destroy", "ovt_recipe_of", "ovt_recipe_config", "ovt_recipe_sizes",
                   "ovt_family_create", "ovt_family_run", "ovt_family_run_scaled",
-                  "ovt_family_buffers", "ovt_family_destroy"));
+                  "ovt_family_buffers", "ovt_family_destroy", "ovt_result_allocate",
+                  "ovt_result_free", "ovt_pool_begin", "ovt_pool_allocate", "ovt_pool_free"));
 }
 
 TEST(RunLibraryTest, IsSmall) {

@@ -43,6 +43,7 @@ TEST(WorldOptionsTest, ADifferenceIsNamed) {
   EXPECT_EQ(difference(mine, {.time_limit = milliseconds(7)}),
             "time_limit_ms = 7, this rank 300000");
   EXPECT_EQ(difference(mine, {.peer_bytes = 4096}), "peer_bytes = 4096, this rank 0");
+  EXPECT_EQ(difference(mine, {.result_bytes = 512}), "result_bytes = 512, this rank 0");
 }
 
 TEST(WorldOptionsTest, TheCallersMemoryHasAnAddressForEachRank) {
@@ -72,6 +73,9 @@ TEST(WorldOptionsTest, TheCallersMemoryHasAnAddressForEachRank) {
   };
   EXPECT_THAT(refusal(at(0x400000), 0), HasSubstr("peer_bytes = 0: expected the bytes"));
   EXPECT_THAT(refusal(nullptr, 8192), HasSubstr("peers[1] = 0x0: expected a multiple of 4096"));
+  given.result_bytes = 1;
+  EXPECT_THAT(refusal(at(0x400000), 8192), HasSubstr("result_bytes = 1: expected 0 with peers"));
+  given.result_bytes = 0;
   EXPECT_THAT(refusal(at(0x400010), 8192), HasSubstr("peers[1] = 0x400010: expected a multiple"));
 }
 

@@ -1,8 +1,9 @@
 #include "run/memory/result_memory.hpp"
 
-#include <gtest/gtest.h>
 #include <random>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace overlaptune::run {
 namespace {

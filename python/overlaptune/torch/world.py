@@ -127,7 +127,7 @@ class World:
         rows_of_families = most_rows if families else 0
         check_equal("most_rows", exchange.all_of(rows_of_families, "making a world"))
         comm = communicator(self.group, self.device, limit_s)
-        options: dict[str, Any] = {}
+        options: dict[str, Any] = {"result_bytes": result_bytes}
         if symmetric_bytes > 0:
             self._memory = symmetric(
                 self.group, self.device, symmetric_bytes, allow_multicast, exchange
@@ -139,10 +139,9 @@ class World:
             exclusive=exclusive,
             free_sms=free_sms,
             time_limit=time_limit,
-            result_bytes=result_bytes,
             **options,
         )
-        self._results = Results(self._world, self.device, 0 if symmetric_bytes > 0 else result_bytes)
+        self._results = Results(self._world, self.device, options.get("result_bytes", 0))
         self._database = self._opened(database, exchange)
         if self._memory is not None:
             self._memory.keep()
