@@ -16,6 +16,7 @@ int main(void) {
   FIELD(ovt_world_options, time_limit_ms);
   FIELD(ovt_world_options, peers);
   FIELD(ovt_world_options, peer_bytes);
+  FIELD(ovt_world_options, result_bytes);
 
   WHOLE(ovt_sizes);
   FIELD(ovt_sizes, size);

@@ -165,9 +165,9 @@ class Memory(WithPlans):
 class Configs(WithPlans):
     def test_what_a_world_promises_reaches_the_library(self):
         options = {"allow_multicast": True, "exclusive": True, "free_sms": 8, "time_limit": 20.0}
-        self.assertEqual(layers.World(**options)._world.options, options)
-        self.assertEqual(self.world._world.options, {"allow_multicast": False, "exclusive": False, "free_sms": 0,
-                                                     "time_limit": None})
+        self.assertEqual(layers.World(**options)._world.options, {**options, "result_bytes": 1 << 30})
+        self.assertEqual(layers.World(result_bytes=0)._world.options, {
+            "allow_multicast": False, "exclusive": False, "free_sms": 0, "time_limit": None, "result_bytes": 0})
 
     def test_without_a_database_it_is_sequential(self):
         answer = self.world.answer(self.problem(ot.Op.GEMM_ALL_REDUCE, 8, 128, 16))
