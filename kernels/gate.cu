@@ -43,8 +43,9 @@ __global__ void __maxnreg__(32) gate_kernel(const __grid_constant__ device::Run 
     own->epochs[rank] = number;
     if (rank == run.rank) continue;
     const auto index = static_cast<device::u32>(rank);
-    if (!device::wait_for_rank(run, &own->ready[rank], number, index)) continue;
-    if (run.place != device::kNoPlace) device::wait_for_place(run, rank, number);
+    const bool came = device::wait_for_rank(run, &own->ready[rank], number, index);
+    if (run.place == device::kNoPlace) continue;
+    if (!came || !device::wait_for_place(run, rank, number)) device::forget_place(run, rank);
   }
   __syncwarp();
   // A peer that has waited in vain has arrived, too, but it is in the run no more.

@@ -13,7 +13,8 @@ constexpr int kAhead = 16;
 
 struct Arguments {
   device::Run run;
-  uint4* from[RankFlags::kMostRanks];  ///< where the place of each rank's matrix is counted from
+  /// Where the places of each rank's matrix are counted from.
+  uint4* from[RankFlags::kMostRanks][device::kParts];
   uint4* result;
   std::int64_t pitch;             ///< vectors of a row
   std::int64_t block;             ///< vectors of a row block
@@ -28,10 +29,11 @@ __device__ uint4*& matrix_of(int rank) {
 }
 
 __device__ void find_matrices(const Arguments& all) {
-  static_assert(RankFlags::kPlaceBytes == sizeof(uint4));
+  constexpr std::int64_t kUnit = device::kPlaceBytes / sizeof(uint4);
   const int rank = static_cast<int>(threadIdx.x);
   if (rank < all.run.ranks) {
-    matrix_of(rank) = all.from[rank] + device::place_of_rank(all.run, rank);
+    const device::u32 place = device::place_at(all.run, rank);
+    matrix_of(rank) = all.from[rank][device::part_of(place)] + device::units_of(place) * kUnit;
   }
   __syncthreads();
 }
@@ -210,7 +212,9 @@ cudaError_t exchange(cudaStream_t stream, const PeerExchange& what,
                 .block = what.block_rows * (what.n / kInVector),
                 .shares = ctas};
   for (int rank = 0; rank < what.barrier.ranks; ++rank) {
-    all.from[rank] = static_cast<uint4*>(what.matrices[static_cast<std::size_t>(rank)]);
+    const auto r = static_cast<std::size_t>(rank);
+    all.from[rank][0] = static_cast<uint4*>(what.matrices[r]);
+    all.from[rank][1] = static_cast<uint4*>(what.results[r]);
   }
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     all.piece[i] = in_vectors(pieces[i], all.pitch);

@@ -40,9 +40,10 @@ struct PeerExchange {
   Dtype dtype = Dtype::bf16;
   std::int64_t n = 0;           ///< columns, a multiple of 8
   std::int64_t block_rows = 0;  ///< rows of one row block
-  /// Every rank's matrix, by its address on this GPU (a multiple of 16 bytes); or, with a place in
-  /// `barrier`, that from which the peers' places are counted.
+  /// Every rank's matrix, by its address on this GPU (a multiple of 16 bytes). With a place in
+  /// `barrier`, the begins of the two parts of the peers' memory, from which their places count.
   std::array<void*, RankFlags::kMostRanks> matrices{};
+  std::array<void*, RankFlags::kMostRanks> results{};
   void* result = nullptr;  ///< any memory of this GPU; null for all_reduce
 };
 

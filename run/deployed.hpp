@@ -67,11 +67,15 @@ class DeployedPlan {
   /// The exchanged operand in the world's memory; null where it stays in the caller's memory.
   [[nodiscard]] void* exchanged_a() const { return gathers_ ? exchanged_ : nullptr; }
   [[nodiscard]] void* exchanged_c() const { return gathers_ ? nullptr : exchanged_; }
+  /// Whether C may lie in `World::results` as well.
+  [[nodiscard]] bool takes_results() const {
+    return exchanged_c() != nullptr && plan_->places_c() && world_.reaches_results();
+  }
 
  private:
   DeployedPlan(const Engine& engine, const Work& work, const PlanNames& names);
   void locate();
-  /// Whether the peers reach a caller's C where it is.
+  /// Whether the peers reach a caller's C where it is, in `World::results`.
   [[nodiscard]] bool is_reached(const void* c) const;
 
   World& world_;

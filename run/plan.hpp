@@ -34,8 +34,8 @@ class Plan {
   /// host, so it may be captured into a graph.
   virtual void enqueue(cudaStream_t stream, const Operands& operands) = 0;
 
-  /// Whether each rank may have C at a place of its own in the memory that all ranks reach. If not,
-  /// C lies at the same offset of `World::memory` on all.
+  /// Whether each rank may have C at a place of its own, in `World::memory` or in `World::results`.
+  /// If not, C lies at the same offset of `World::memory` on all.
   [[nodiscard]] virtual bool places_c() const { return false; }
 
   /// Forgets addresses in `World::memory`, which has moved. It is not collective: the communicators

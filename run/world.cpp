@@ -116,6 +116,7 @@ void World::decline(ncclComm_t parent, std::chrono::milliseconds limit) {
 World::~World() {
   try {
     if (memory_) memory_->detach();
+    if (result_memory_) result_memory_->detach();
   } catch (const Failure&) {  // a destructor cannot report it
     static_cast<void>(cudaGetLastError());
   }
@@ -125,13 +126,16 @@ void World::close() {
   barrier(stream());
   finish(stream(), "the end of the world");
   memory_->detach();
+  if (result_memory_) result_memory_->detach();
   barrier(stream());
   finish(stream(), "the end of the world");
   is_closed_ = true;
   end_.set("the world is destroyed: make another one, and its plans");
   comms_.clear();
   memories_.clear();
+  result_memories_.clear();
   world_ = {};
+  result_memory_.reset();
   results_.reset();
   memory_.reset();  // waits for all work of this GPU, as every cudaFree does
   capacity_ = 0;
@@ -154,6 +158,7 @@ void World::abandon(bool keeps_memory, std::chrono::milliseconds limit) noexcept
   waits_.abort();  // memory cannot be freed before its kernels have ended
   if (!memory_) return;
   memory_->forget();
+  if (result_memory_) result_memory_->forget();
   Abandoned all;
   for (auto& [key, comm] : comms_) {
     (key.maps_memory() ? all.mapping : all.comms).push_back(std::move(comm));
@@ -161,13 +166,16 @@ void World::abandon(bool keeps_memory, std::chrono::milliseconds limit) noexcept
   all.comms.push_back(std::move(world_));
   comms_.clear();
   memories_.clear();
-  results_.reset();
+  result_memories_.clear();
+  results_.reset();  // its blocks keep the memory
   if (keeps_memory) {
     static_cast<void>(memory_.release());
+    static_cast<void>(result_memory_.release());
     for (Comm& each : all.mapping) each.leak();
     all.mapping.clear();
   } else {
     all.memory = std::move(memory_);
+    all.results = std::move(result_memory_);
   }
   all.scratch = std::move(scratch_.memory);
   all.host = std::move(scratch_.host);
@@ -202,12 +210,13 @@ void World::release_memory() {
   finish(stream(), "the work of this world");  // freeing the memory then waits for the whole GPU
   memory_->detach();
   memories_.clear();
+  if (result_memory_) result_memory_->detach();
+  result_memories_.clear();
   static_cast<void>(largest(0));  // no rank reaches the memory of another any more
   // NCCL keeps the buffers of captured collectives open on the peers as long as a communicator
   // lives. New memory at the same address would not be the memory that it opened, so the
   // communicators end here.
   comms_.clear();
-  results_.reset();
   memory_->free();
   capacity_ = 0;
   ++generation_;
@@ -241,15 +250,13 @@ Expected<void> World::reserve_no_more(std::size_t bytes) {
   constexpr std::size_t kWindowUnit = NCCL_WIN_REQUIRED_ALIGNMENT;
   if (bytes <= capacity_) return {};
   const std::size_t wanted = (bytes + kWindowUnit - 1) / kWindowUnit * kWindowUnit;
-  const std::size_t results = options_.result_bytes / kWindowUnit * kWindowUnit;
   const std::size_t least = least_free();
   if (wanted + kFlagBytes > least) {
     return bad_input(fmt::format("needs {:.2f} GiB of GPU memory, {:.2f} GiB {}",
                                  gib(wanted + kFlagBytes), gib(least), memory_->room_is()));
   }
-  // Results are worth having, and no more than what is left when everybody has twice as much.
-  const bool has_results = results > 0 && wanted + kFlagBytes + 2 * results <= least;
-  Expected<void> allocated = allocate(wanted, has_results ? results : 0);
+  Expected<void> allocated = allocate(wanted);
+  if (allocated) allocate_results();
   make_comms_again();
   return allocated;
 }
@@ -260,26 +267,19 @@ std::size_t World::least_free() {
   std::size_t total = 0;
   OVT_CHECK(cudaMemGetInfo(&free, &total));
   const std::size_t share = free / static_cast<std::size_t>(ranks_per_gpu_);
-  const bool stays = results_ && results_->is_used();  // its blocks keep all of the memory
-  const std::size_t back = stays ? 0 : reachable_bytes();
-  return static_cast<std::size_t>(-largest(-static_cast<double>(memory_->room(share + back))));
-}
-
-std::size_t World::results_begin() const {
-  return capacity_ + kFlagBytes;
+  return static_cast<std::size_t>(-largest(-static_cast<double>(memory_->room(share + capacity_))));
 }
 
 /// Error: as `reserve`; then no rank has memory.
-Expected<void> World::allocate(std::size_t bytes, std::size_t result_bytes) {
-  static_assert(kFlagBytes % ResultMemory::kUnit == 0);
+Expected<void> World::allocate(std::size_t bytes) {
   release_memory();
-  const std::size_t all = bytes + kFlagBytes + result_bytes;
-  const Expected<void> made = memory_->allocate(all);
+  const Expected<void> made = memory_->allocate(bytes + kFlagBytes);
   // The ranks agree here; otherwise they would wait in the next collective for a rank that has no
   // memory.
   if (largest(made ? 0 : 1) > 0) {
     memory_->free();
-    return bad_input(fmt::format("needs {:.2f} GiB of GPU memory in one piece: {}", gib(all),
+    return bad_input(fmt::format("needs {:.2f} GiB of GPU memory in one piece: {}",
+                                 gib(bytes + kFlagBytes),
                                  made ? "another rank has not" : made.error().message));
   }
   OVT_CHECK(cudaMemsetAsync(memory() + bytes, 0, kFlagBytes, stream()));
@@ -289,11 +289,26 @@ Expected<void> World::allocate(std::size_t bytes, std::size_t result_bytes) {
     return opened;
   }
   capacity_ = bytes;
-  const auto keeper = memory_->keeper();
-  if (result_bytes > 0 && keeper) {
-    results_ = ResultMemory::make(memory() + results_begin(), result_bytes, keeper);
-  }
   return {};
+}
+
+/// Allocates memory for results, where there is none yet and it has room; else opens what is there.
+/// Plans work without it, so there is no error. Afterwards communicators are made again.
+void World::allocate_results() {
+  constexpr std::size_t kMarks = 4096;  // the last word is for marks (run/memory/peer_mark.hpp)
+  const std::size_t bytes = options_.result_bytes / kMarks * kMarks;
+  if (!result_memory_ && bytes > 0) {
+    auto memory = memory_->another();
+    if (!memory) return;
+    // No more than half of what is free: others need memory, too.
+    const std::size_t least = least_free();
+    const bool has_room = 2 * bytes <= least - std::min(least, capacity_);
+    const bool made = has_room && memory->allocate(bytes + kMarks);
+    if (largest(made ? 0 : 1) > 0) return;
+    results_ = ResultMemory::make(memory->memory(), bytes, kept_until_idle(memory->keeper()));
+    result_memory_ = std::move(memory);
+  }
+  if (result_memory_ && !result_memory_->open()) result_memory_->detach();
 }
 
 const std::uint32_t* World::zero() const {
@@ -305,6 +320,12 @@ void World::attach(const CommKey& key, ncclComm_t communicator) {
   if (memories_.contains(key) || capacity_ == 0) return;
   std::vector<void*>& addresses = memories_[key];
   if (communicator != nullptr) addresses = memory_->attach(communicator, key.maps_memory());
+  if (!result_memory_ || !key.maps_memory()) return;
+  std::vector<void*>& results = result_memories_[key];
+  if (communicator != nullptr) results = result_memory_->attach(communicator, true);
+  // Ranks store into one another's results only where all of them can.
+  const bool reached = communicator == nullptr || !results.empty();
+  if (largest(reached ? 0 : 1) > 0) results.clear();
 }
 
 bool World::reaches(const CommKey& key) const {
@@ -315,6 +336,18 @@ bool World::reaches(const CommKey& key) const {
 std::byte* World::memory_of(const CommKey& key, int peer) const {
   const std::vector<void*>& addresses = memories_.at(communicator_of(key));
   return static_cast<std::byte*>(addresses.at(static_cast<std::size_t>(peer)));
+}
+
+bool World::reaches_results() const {
+  return !result_memories_.empty() && std::ranges::none_of(result_memories_, [](const auto& each) {
+    return each.second.empty();
+  });
+}
+
+std::byte* World::results_of(const CommKey& key, int peer) const {
+  const auto found = result_memories_.find(communicator_of(key));
+  if (found == result_memories_.end() || found->second.empty()) return nullptr;
+  return static_cast<std::byte*>(found->second.at(static_cast<std::size_t>(peer)));
 }
 
 std::uint32_t* World::flags_of(const CommKey& key, int peer) const {

@@ -146,13 +146,14 @@ class World {
   /// Null where the world has none.
   [[nodiscard]] std::byte* memory() const { return memory_ ? memory_->memory() : nullptr; }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
-  /// The bytes from `memory()` on that all ranks reach: its own, its flags and the results.
-  [[nodiscard]] std::size_t reachable_bytes() const {
-    return capacity_ == 0 ? 0 : results_begin() + (results_ ? results_->bytes() : 0);
-  }
-  /// Memory for results behind `memory()`, as many bytes as the options say and there is room for;
-  /// else null. It moves with `memory()`, and its blocks stay what they are, but out of reach.
+  /// Memory for results, as many bytes as the options say; null where there is no room. It is
+  /// allocated with `memory()`, but does not move with it, and outlives the world.
   [[nodiscard]] const std::shared_ptr<ResultMemory>& results() const { return results_; }
+  /// Whether all ranks reach one another's results, by each communicator that maps memory.
+  [[nodiscard]] bool reaches_results() const;
+  /// The address on this GPU of rank `peer`'s results; null where they cannot be reached. It
+  /// needs `reaches(key)`.
+  [[nodiscard]] std::byte* results_of(const CommKey& key, int peer) const;
   /// Whether this rank can reach the memory of every rank of `key`. Call `comm(key)` before.
   [[nodiscard]] bool reaches(const CommKey& key) const;
   /// The address on this GPU of rank `peer`'s `memory()`, and of its `kFlags` flags behind it:
@@ -219,8 +220,8 @@ class World {
   template <class Work>
   void finish_work(Work work, const char* what);
   [[nodiscard]] std::size_t least_free();
-  [[nodiscard]] std::size_t results_begin() const;
-  [[nodiscard]] Expected<void> allocate(std::size_t bytes, std::size_t result_bytes = 0);
+  [[nodiscard]] Expected<void> allocate(std::size_t bytes);
+  void allocate_results();
   void release_memory();
   void make_comms_again();
   void attach(const CommKey& key, ncclComm_t communicator);
@@ -235,6 +236,7 @@ class World {
   std::atomic<bool> is_closed_ = false;
   // Declared before the communicators, so that the memory outlives them.
   std::unique_ptr<PeerMemory> memory_{};
+  std::unique_ptr<PeerMemory> result_memory_{};
   std::shared_ptr<ResultMemory> results_{};
   std::size_t capacity_ = 0;
   std::uint64_t generation_ = 0;
@@ -247,7 +249,8 @@ class World {
   /// The addresses of the peers' memory, for each communicator that knows `memory()`; absent where
   /// it does not map them, or cannot.
   std::map<CommKey, std::vector<void*>> memories_{};
-  int ranks_per_gpu_ = 1;  ///< on the GPU that has most
+  std::map<CommKey, std::vector<void*>> result_memories_{};  ///< likewise
+  int ranks_per_gpu_ = 1;                                    ///< on the GPU that has most
   CopyLanes copy_lanes_{};
 };
 

@@ -71,8 +71,8 @@ typedef struct ovt_world_options {
    * peer_bytes are the most. NULL and 0: none. */
   void* const* peers;
   int64_t peer_bytes;
-  /* Bytes of memory for results (ovt_result_allocate), besides what ovt_world_reserve reserves and
-   * with it, where at least twice as many are free. Not with `peers`. 0: none. */
+  /* Bytes of memory for results (ovt_result_allocate), which ovt_world_reserve allocates, too,
+   * where at least twice as many are free on all ranks. Not with `peers`. 0: none. */
   int64_t result_bytes;
 } ovt_world_options;
 
@@ -92,6 +92,9 @@ typedef struct ovt_buffers {
   size_t size;
   void* a; /* for all_gather_gemm and all_to_all_gemm */
   void* c; /* for the other ops */
+  int32_t
+      takes_results; /* 1: a C in memory for results (ovt_result_allocate) saves the copy, too */
+  int32_t unused;
 } ovt_buffers;
 
 /* Version of the library that is linked: "0.1.0". */
@@ -203,34 +206,33 @@ OVT_API ovt_status ovt_plan_run_scaled(ovt_plan* plan, const void* a, const floa
                                        cudaStream_t stream);
 
 /* Destroys a plan. It must not be running any more, and graphs that it was captured into must be
- * destroyed first; where its world has ended while graphs hold plans of it, the plan stays until the
- * process ends. NULL is allowed. */
+ * destroyed first; where its world has ended while graphs hold plans of it, the plan stays until
+ * the process ends. NULL is allowed. */
 OVT_API void ovt_plan_destroy(ovt_plan* plan);
 
 /* Memory for results, which the peers of a rank reach. A plan of gemm_all_reduce or gemm_all_to_all
  * by peer_store, and one of gemm_all_reduce by peer_access, that is given a C in there stores into
- * it at once, where other memory costs a copy beside or behind the plan. Each rank may do as it
- * likes, in each run. The world has it once ovt_world_reserve has reserved memory. When the world's
- * memory grows, results stay what they are, but plans copy to them: free them first, and take new
- * ones. They also stay when the world has ended. */
+ * it at once, where other memory costs a copy behind the plan (ovt_buffers.takes_results). Each
+ * rank may do as it likes, in each run. The world has the memory once ovt_world_reserve has
+ * reserved some, if there was room. It never moves, and what a program holds of it outlives the
+ * world. */
 
 /* Takes memory for a result. It does not allocate, and waits for nothing. Not collective.
  * OVT_ERROR_MEMORY: no such piece is free. */
 OVT_API ovt_status ovt_result_allocate(ovt_world* world, int64_t bytes, void** result);
 
-/* Gives it back. Work that is enqueued may still use it if all later uses of the same world's
- * results come behind that work. Graphs that hold plans with a C in there keep it from being taken
- * again until they are destroyed. NULL is allowed. */
+/* Gives it back. Work that is enqueued may still use it, if all later uses of it come behind that
+ * work. Graphs that hold plans with a C in there keep it from being taken again until they are
+ * destroyed. NULL is allowed. */
 OVT_API void ovt_result_free(void* result);
 
 /* The same for allocators that ask for whole segments, such as torch.cuda.MemPool, whose functions
  * have this form. From ovt_pool_begin on, ovt_pool_allocate of the same thread takes from the
- * world's results; where there is no room, it takes other memory of the GPU, also while a stream is
- * captured. ovt_pool_begin returns the number of the capture that `stream` takes part in, or 0; or
- * OVT_POOL_MISSED, once, after other memory was taken, and where the world has ended. Memory that
- * was used in a capture may serve no other work than that graph: a pool for each capture. */
-#define OVT_POOL_MISSED UINT64_MAX
-OVT_API uint64_t ovt_pool_begin(ovt_world* world, cudaStream_t stream);
+ * world's results, and returns NULL where there is no room. ovt_pool_free waits until the GPU is
+ * idle, as cudaFree does. `capture` receives the number of the capture that `stream` takes part in,
+ * or 0: memory that was used in a capture may serve no other work than its graph, so each has a
+ * pool of its own. OVT_ERROR_MEMORY: the world has no memory for results. */
+OVT_API ovt_status ovt_pool_begin(ovt_world* world, cudaStream_t stream, uint64_t* capture);
 OVT_API void* ovt_pool_allocate(ptrdiff_t bytes, int device, cudaStream_t stream);
 OVT_API void ovt_pool_free(void* memory, size_t bytes, int device, cudaStream_t stream);
 

@@ -41,11 +41,10 @@ struct RankFlags {
   /// kernels with a barrier of their own write it. Both fit as long as the world lives: each run of
   /// two ranks is counted once by both.
   u64 ready[kMostRanks];
-  /// The place that each peer has for its part of the exchange in its memory, in units of
-  /// `kPlaceBytes`, in the lower half; in the upper one the lower half of `ready` for the run that
-  /// it is for. A peer writes the next one only when this rank's stores to it have ended.
+  /// In the lower half the place (`placed_in`) that each peer has for its part of the exchange; in
+  /// the upper one the lower half of `ready` for the run that it is for. A peer writes the next one
+  /// only when this rank's stores to it have ended.
   u64 places[kMostRanks];
-  static constexpr int kPlaceBytes = 16;
 };
 
 /// The word that a wait was for.
@@ -83,11 +82,17 @@ struct Run {
   int homes;        ///< the first items, which wait for nothing (homes.cuh)
   int deals;        ///< 1: where all clusters are there, each goes on by equal steps
   u64 step;         ///< a run, in the lower half; in the upper one `RankBarrier::work`
-  u32 place;  ///< of this rank, for the peers (`RankFlags::places`); `kNoPlace`: they ask none
+  u32 place;        ///< of this rank (`placed_in`), for the peers; `kNoPlace`: none is asked for
   WaitControl* control;
   RankFlags* flags[RankFlags::kMostRanks];
 };
 
+/// A place in the memory of a rank: in one of its parts, so many units from the begin.
+constexpr int kPlaceBytes = 256;  ///< a unit
+constexpr int kParts = 2;         ///< the world's own memory, and that for results
+constexpr u32 placed_in(u32 part, u32 units) {
+  return part << 31 | units;
+}
 constexpr u32 kNoPlace = ~u32{0};
 
 /// In the place of `Run`, for a launch that neither waits for ranks nor takes items from a queue.

@@ -46,8 +46,19 @@ struct Pushes {
 template <>
 struct Pushes<false> {};
 
+/// Where the ranks have C, if they are as few as shared memory is sure to have room for
+/// (`static_bytes` in core/config/staging.cpp).
+template <int kRanks>
+struct Places {
+  volatile u32 places[kRanks];
+};
+template <>
+struct Places<0> {};
+template <class Epilogue>
+constexpr int kPlaces = Epilogue::kRanks <= 32 ? Epilogue::kRanks : 0;
+
 template <class K>
-struct alignas(16) Items : Pushes<K::Feed::kWaits> {
+struct alignas(16) Items : Pushes<K::Feed::kWaits>, Places<kPlaces<typename K::Epilogue>> {
   Item items[kItems];
   u64 full[kItems];
   u64 empty[kItems];

@@ -11,6 +11,7 @@ template <int kSegments>
 struct IntoC {
   using Params = IntoCParams<kSegments>;
   static constexpr bool kAtRanks = false;
+  static constexpr int kRanks = 0;
 
   /// The work of the warp that stores C for one consumer; one thread of it does all.
   template <class K>

@@ -140,10 +140,9 @@ struct AtRanksParams {
   u32 done;       ///< `RankFlags::done` when all tiles of the peers have arrived in C; 0: none come
   Group groups[kGroups];
   char* slots_of[RankFlags::kMostRanks];
-  /// The rows of C that this rank's tiles fill at each rank, by the place that the rank has for
-  /// them
-  /// (`RankFlags::places`); of its own C, by the address.
-  TensorMap c[kRanks];
+  /// The rows of C that this rank's tiles fill at each rank, by the place that it has for C; of its
+  /// own C, by the address. `kParts` for each rank.
+  TensorMap c[kParts * kRanks];
 };
 
 }  // namespace overlaptune::kernels::device

@@ -97,21 +97,35 @@ __device__ __forceinline__ u64 placed(const Run& run, u64 number) {
   return number << 32 | run.place;
 }
 
-/// A peer's place (`RankFlags::places`), once it has reached the run. This rank itself has 0: its
-/// addresses are whole.
-__device__ __forceinline__ int place_of_rank(const Run& run, int rank) {
-  if (run.place == kNoPlace) return 0;
-  return static_cast<int>(static_cast<u32>(own_flags(run)->places[rank]));
+/// A peer's place, once it has reached the run. This rank itself has 0: its addresses are whole.
+__device__ __forceinline__ u32 place_at(const Run& run, int rank) {
+  return run.place == kNoPlace ? 0 : static_cast<u32>(seen(&own_flags(run)->places[rank]));
 }
 
-/// Waits for the place of a rank that has reached the run `number`, which is there or comes at
-/// once.
-__device__ __forceinline__ void wait_for_place(const Run& run, int rank, u64 number) {
+__device__ __forceinline__ int part_of(u32 place) {
+  return static_cast<int>(place >> 31);
+}
+__device__ __forceinline__ int units_of(u32 place) {
+  return static_cast<int>(place & 0x7fffffff);
+}
+
+/// Forgets the place that a rank had in the run before: it has not come to this one, and has other
+/// uses for that memory.
+__device__ __forceinline__ void forget_place(const Run& run, int rank) {
+  own_flags(run)->places[rank] = 0;
+}
+
+/// Waits for the place of a rank that has reached the run `number`: it is there, or comes at once.
+/// False: it took too long.
+__device__ __forceinline__ bool wait_for_place(const Run& run, int rank, u64 number) {
   const u64* word = &own_flags(run)->places[rank];
   Waiting times;
   for (u32 looks = 1; static_cast<u32>(seen(word) >> 32) != static_cast<u32>(number); ++looks) {
-    if (looks % 16 == 0 && is_over(run, times, Awaited::ready, static_cast<u32>(rank))) return;
+    if (looks % 16 == 0 && is_over(run, times, Awaited::ready, static_cast<u32>(rank))) {
+      return false;
+    }
   }
+  return true;
 }
 
 /// The begin of a run that no gate has begun, by one warp: what the last run counted is reset; then
@@ -138,7 +152,7 @@ __device__ __forceinline__ void rank_barrier(const Run& run, u32 warps) {
 #pragma unroll 1
   for (int rank = lane; rank < run.ranks; rank += kLanes) {
     const u64* word = rank == run.rank ? &own->epoch : &own->ready[rank];
-    wait_for_rank(run, word, own->epochs[rank] + run.step, rank);
+    if (!wait_for_rank(run, word, own->epochs[rank] + run.step, rank)) forget_place(run, rank);
   }
   __syncwarp();
   if (lane != 1) return;

@@ -4,6 +4,7 @@ are in bytes. run.h says which calls are collective; overlaptune.torch makes the
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Optional, Union
@@ -26,10 +27,6 @@ def _milliseconds(time_limit: Optional[float]) -> int:
             f"time_limit = {time_limit!r}: expected seconds, from 0.001 to 2000000, or None"
         )
     return round(1e3 * time_limit)
-
-
-#: run.h: OVT_POOL_MISSED.
-POOL_MISSED = 2**64 - 1
 
 
 def library_path() -> str:
@@ -167,6 +164,12 @@ class Family:
         check(load().ovt_family_buffers(self._open_pointer(), rows, struct))
         return struct.a, struct.c
 
+    def takes_results(self, rows: int) -> bool:
+        """As Plan.takes_results, for a number of rows."""
+        struct = CBuffers(size=ctypes.sizeof(CBuffers))
+        check(load().ovt_family_buffers(self._open_pointer(), rows, struct))
+        return bool(struct.takes_results)
+
     def close(self) -> None:
         """Destroys the family; closing again is allowed."""
         if self._pointer is not None:
@@ -215,6 +218,13 @@ class Plan:
         struct = CBuffers(size=ctypes.sizeof(CBuffers))
         check(load().ovt_plan_buffers(self._open_pointer(), struct))
         return struct.a, struct.c
+
+    @functools.cached_property
+    def takes_results(self) -> bool:
+        """Whether a C in memory for results (World.result) saves the copy, too."""
+        struct = CBuffers(size=ctypes.sizeof(CBuffers))
+        check(load().ovt_plan_buffers(self._open_pointer(), struct))
+        return bool(struct.takes_results)
 
     def close(self) -> None:
         """Destroys the plan; closing again is allowed."""
@@ -299,11 +309,11 @@ class World:
 
     def begin_pool(self, stream: int) -> Optional[int]:
         """Has ovt_pool_allocate of this thread take from the results of this world. Returns the number of the capture
-        that the stream takes part in, or 0; None after the results had no room, and where the world has ended."""
-        if self._pointer is None:
+        that the stream takes part in, or 0; None where the world has no results, or has ended."""
+        capture = ctypes.c_uint64()
+        if self._pointer is None or load().ovt_pool_begin(self._pointer, stream, ctypes.byref(capture)) != 0:
             return None
-        capture: int = load().ovt_pool_begin(self._pointer, stream)
-        return None if capture == POOL_MISSED else capture
+        return capture.value
 
     def abort(self) -> None:
         """Ends all waits of the world for other ranks, here only. Any thread may call it, also while

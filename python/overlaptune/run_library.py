@@ -39,7 +39,7 @@ class CSizes(ctypes.Structure):
 
 
 class CBuffers(ctypes.Structure):
-    _fields_ = [("size", c_size_t), ("a", c_void_p), ("c", c_void_p)]
+    _fields_ = [("size", c_size_t), ("a", c_void_p), ("c", c_void_p), ("takes_results", c_int32), ("unused", c_int32)]
 
 
 def _signatures() -> Signatures:
@@ -76,7 +76,7 @@ def _signatures() -> Signatures:
         "ovt_family_destroy": (None, [c_void_p]),
         "ovt_result_allocate": (c_int32, [c_void_p, c_int64, POINTER(c_void_p)]),
         "ovt_result_free": (None, [c_void_p]),
-        "ovt_pool_begin": (c_uint64, [c_void_p, c_void_p]),
+        "ovt_pool_begin": (c_int32, [c_void_p, c_void_p, POINTER(c_uint64)]),
     }
 
 

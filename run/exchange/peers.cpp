@@ -22,7 +22,7 @@ static_assert(kMostPeerElements <= kernels::PeerExchange::kMostElements);
 
 std::ptrdiff_t offset_in(const World& world, const void* operand) {
   const std::ptrdiff_t offset = static_cast<const std::byte*>(operand) - world.memory();
-  if (offset < 0 || static_cast<std::size_t>(offset) >= world.reachable_bytes()) {
+  if (offset < 0 || static_cast<std::size_t>(offset) >= world.capacity()) {
     throw Failure(ErrorKind::bad_input,
                   "transport peer_access: an operand outside of the memory that all ranks share");
   }
@@ -38,17 +38,20 @@ kernels::Before enqueue_gate(cudaStream_t stream, const World& world, const Comm
 }
 
 kernels::RankBarrier barrier_with(const World& world, const CommKey& key, const void* placed) {
-  constexpr std::ptrdiff_t kUnit = kernels::RankFlags::kPlaceBytes;
-  const std::ptrdiff_t offset = offset_in(world, placed);
+  constexpr std::ptrdiff_t kUnit = kernels::device::kPlaceBytes;
+  const bool is_result = world.results() && world.results()->has(placed, 1);
+  const std::ptrdiff_t offset =
+      is_result ? static_cast<const std::byte*>(placed) - world.results()->begin()
+                : offset_in(world, placed);
   if (offset % kUnit != 0 || offset / kUnit > std::numeric_limits<std::int32_t>::max()) {
     throw Failure(ErrorKind::bad_input,
                   fmt::format("transport peer_access: an operand {} bytes behind the begin of the "
-                              "memory that all ranks share: expected a multiple of {}, and less "
-                              "than 32 GiB",
+                              "memory that all ranks share: expected a multiple of {}",
                               offset, kUnit));
   }
   kernels::RankBarrier barrier = world.barrier(key);
-  barrier.place = static_cast<std::uint32_t>(offset / kUnit);
+  barrier.place =
+      kernels::device::placed_in(is_result ? 1 : 0, static_cast<std::uint32_t>(offset / kUnit));
   return barrier;
 }
 
@@ -70,6 +73,7 @@ void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, const 
   for (int rank = 0; rank < key.ranks; ++rank) {
     const auto r = static_cast<std::size_t>(rank);
     exchange.matrices[r] = rank == world.rank() ? what.matrix : world.memory_of(key, rank);
+    exchange.results[r] = world.results_of(key, rank);
   }
   OVT_CHECK(kernels::exchange(stream, exchange, pieces, key.ctas));
 }

@@ -14,19 +14,21 @@ namespace overlaptune::run {
 
 /// Enqueues a gate: later work of the stream starts once all ranks of the key have reached this
 /// point (kernels/gate.hpp). `make_ready` was called for the key, which maps memory. `placed`: what
-/// ranks may have at different places of `World::memory`, and the kernels behind the gate exchange;
-/// null: nothing. Returns what the next launch of the stream is told of it.
+/// the kernels behind the gate exchange, where each rank may have it at another place, in
+/// `World::memory` or in `World::results`; null: nothing. Returns what the next launch of the
+/// stream is told of it.
 kernels::Before enqueue_gate(cudaStream_t stream, const World& world, const CommKey& key,
                              kernels::Counters counters, const void* placed = nullptr);
 
-/// The barrier of a launch that exchanges `placed`.
+/// The barrier of a launch that exchanges `placed`. Throws `Failure` (`bad_input`): it is in
+/// neither memory, or at no multiple of `kernels::device::kPlaceBytes`.
 [[nodiscard]] kernels::RankBarrier barrier_with(const World& world, const CommKey& key,
                                                 const void* placed);
 
 /// The offset of an operand in `World::memory`. Throws `Failure` (`bad_input`): it is not in there.
 [[nodiscard]] std::ptrdiff_t offset_in(const World& world, const void* operand);
 
-/// A row-major matrix of `n` columns in `World::memory`, of which each rank tells the others its
+/// A row-major matrix of `n` columns, of which each rank tells the others its
 /// place, and the collective on it (kernels/peer_exchange.hpp).
 struct PeerMatrix {
   Collective collective = Collective::reduce_scatter;

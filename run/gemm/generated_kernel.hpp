@@ -75,9 +75,11 @@ struct GeneratedStores {
   /// Memory of a rank that all ranks reach, by its addresses on this GPU.
   struct Peer {
     void* slots = nullptr;
-    /// Row 0 of the rows that this rank's tiles fill, if the rank has its C at place 0
-    /// (`RankFlags::places`); null where there are none. This rank's own are rows of C itself.
+    /// Row 0 of the rows that this rank's tiles fill, if the rank has C at the begin of the world's
+    /// own memory, or of that for results; null where there are none. This rank's own are those of
+    /// C itself.
     void* c = nullptr;
+    void* result = nullptr;
   };
   int rank = 0;
   bool owns_blocks = true;
@@ -85,8 +87,10 @@ struct GeneratedStores {
   bool adds = true;               ///< the result is the sum of all ranks
   std::int64_t slots = 0;         ///< of one rank, for each peer
   std::int64_t before_waits = 0;  ///< first tiles that wait for no peer
-  std::uint32_t done = 0;   ///< `RankFlags::done` when all tiles of the peers have arrived in C
-  std::int64_t places = 1;  ///< that a peer may have for its C, `RankFlags::kPlaceBytes` apart
+  std::uint32_t done = 0;  ///< `RankFlags::done` when all tiles of the peers have arrived in C
+  /// Places that a peer may have for C, `kernels::device::kPlaceBytes` apart.
+  std::int64_t places = 1;
+  std::int64_t result_places = 1;
   std::vector<Peer> peers{};
   std::vector<Group> groups{};
 };

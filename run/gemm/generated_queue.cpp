@@ -181,7 +181,7 @@ std::vector<std::byte> stores_parameter(const GeneratedStores& stores,
   std::copy(maps.begin(), maps.end(), params.c);
   // The kernel has maps of its ranks only, and nothing behind them.
   static_assert(sizeof(device::AtRanksParams<3, kGroups>) ==
-                offsetof(Params, c) + 3 * sizeof(device::TensorMap));
+                offsetof(Params, c) + 3 * device::kParts * sizeof(device::TensorMap));
   return parameter(params, offsetof(Params, c) + maps.size_bytes());
 }
 

@@ -220,8 +220,8 @@ class HopperKernel : public GeneratedKernel {
     });
   }
 
-  /// Rows of C; `c`: row 0, or null. The last coordinate is the place
-  /// in the peer's memory: blocks that overlap, each as large as C.
+  /// Rows of C; `c`: row 0, or null. The last coordinate is the place in a peer's memory, in units:
+  /// blocks that overlap, each as large as C.
   [[nodiscard]] device::TensorMap map_of_c(void* c, const TileOrder& order,
                                            std::int64_t places = 1) const {
     if (c == nullptr) return {};
@@ -231,16 +231,17 @@ class HopperKernel : public GeneratedKernel {
                        .rows = order.block_rows,
                        .blocks = places,
                        .row_stride = order.n,
-                       .block_stride = device::RankFlags::kPlaceBytes / bytes_of(result)},
+                       .block_stride = device::kPlaceBytes / bytes_of(result)},
                       subtile_columns_, subtile_rows_, result);
   }
-  /// The rows that this rank's tiles fill at each rank.
+  /// The rows that this rank's tiles fill at each rank, in both parts of its memory.
   [[nodiscard]] std::vector<device::TensorMap> maps_of(const GeneratedStores& stores,
                                                        const TileOrder& order) const {
     std::vector<device::TensorMap> maps;
     for (const GeneratedStores::Peer& peer : stores.peers) {
       const bool is_own = std::cmp_equal(&peer - stores.peers.data(), stores.rank);
       maps.push_back(map_of_c(peer.c, order, is_own ? 1 : stores.places));
+      maps.push_back(map_of_c(peer.result, order, stores.result_places));
     }
     return maps;
   }

@@ -40,6 +40,7 @@ class GivenMemory : public PeerMemory {
   void forget() override {}
   void free() override { used_ = false; }
   [[nodiscard]] std::shared_ptr<void> keeper() const override { return nullptr; }
+  [[nodiscard]] std::unique_ptr<PeerMemory> another() const override { return nullptr; }
 
  private:
   [[nodiscard]] std::byte* of(int rank) const;

@@ -37,6 +37,9 @@ class IpcMemory : public PeerMemory {
   void forget() override;
   void free() override { memory_.reset(); }
   [[nodiscard]] std::shared_ptr<void> keeper() const override { return memory_; }
+  [[nodiscard]] std::unique_ptr<PeerMemory> another() const override {
+    return std::make_unique<IpcMemory>(world_, OutOfReach::fails, no_windows_);
+  }
 
  private:
   using Mapping = Handle<void*, &cudaIpcCloseMemHandle>;

@@ -1,16 +1,14 @@
 #include "run/memory/result_memory.hpp"
 
 #include <mutex>
-#include <vector>
 
 namespace overlaptune::run {
 namespace {
 
-/// The blocks of the process that are held, each with its memory; and what `give_later` has left.
+/// The blocks of the process that are held, each with its memory.
 struct Blocks {
   std::mutex mutex{};
   std::map<void*, std::shared_ptr<ResultMemory>> memories{};
-  std::vector<std::shared_ptr<ResultMemory>> left{};
 };
 
 /// It is never destroyed: graphs and allocators give blocks back while the process ends.
@@ -27,9 +25,7 @@ std::shared_ptr<ResultMemory> ResultMemory::make(std::byte* begin, std::size_t b
 }
 
 void* ResultMemory::take(std::size_t bytes) {
-  std::vector<std::shared_ptr<ResultMemory>> left;  // freed without the mutex
   const std::lock_guard lock(all().mutex);
-  left.swap(all().left);
   if (bytes == 0 || bytes > bytes_) return nullptr;
   const std::size_t size = (bytes + kUnit - 1) / kUnit * kUnit;
   std::size_t free = 0;
@@ -77,17 +73,10 @@ std::shared_ptr<ResultMemory> ResultMemory::released(void* block) {
 }
 
 bool ResultMemory::give(void* block) {
-  std::vector<std::shared_ptr<ResultMemory>> left;
-  std::shared_ptr<ResultMemory> memory;
+  std::shared_ptr<ResultMemory> memory;  // goes without the mutex
   const std::lock_guard lock(all().mutex);
-  left.swap(all().left);
   memory = released(block);
   return memory != nullptr;
-}
-
-void ResultMemory::give_later(void* block) {
-  const std::lock_guard lock(all().mutex);
-  if (auto memory = released(block)) all().left.push_back(std::move(memory));
 }
 
 bool ResultMemory::has(const void* begin, std::size_t bytes) const {

@@ -16,7 +16,7 @@ class ResultMemory : public std::enable_shared_from_this<ResultMemory> {
   static constexpr std::size_t kUnit = 512;
 
   /// `begin`: a multiple of `kUnit`. `owner` keeps the memory; it goes with the last block, or with
-  /// the object.
+  /// the object. A thread of CUDA, which may not call it, may be the one to let it go.
   [[nodiscard]] static std::shared_ptr<ResultMemory> make(std::byte* begin, std::size_t bytes,
                                                           std::shared_ptr<void> owner);
 
@@ -28,14 +28,12 @@ class ResultMemory : public std::enable_shared_from_this<ResultMemory> {
   [[nodiscard]] void* hold(const void* inside);
   /// Takes a holder away; without any, the block is free. False: this is no block.
   static bool give(void* block);
-  /// The same from a thread that may not call CUDA: memory that goes with the block is freed by the
-  /// next call of `take` or `give`.
-  static void give_later(void* block);
 
   /// Whether these bytes lie in a block that somebody holds.
   [[nodiscard]] bool has(const void* begin, std::size_t bytes) const;
   /// Whether somebody holds a block.
   [[nodiscard]] bool is_used() const;
+  [[nodiscard]] std::byte* begin() const { return begin_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:

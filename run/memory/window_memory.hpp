@@ -39,6 +39,9 @@ class WindowMemory : public PeerMemory {
   void forget() override { windows_.clear(); }
   void free() override { memory_.reset(); }
   [[nodiscard]] std::shared_ptr<void> keeper() const override { return memory_; }
+  [[nodiscard]] std::unique_ptr<PeerMemory> another() const override {
+    return std::make_unique<WindowMemory>(stream_);
+  }
 
  private:
   [[nodiscard]] std::vector<void*> addresses(ncclComm_t communicator, ncclWindow_t window) const;

@@ -15,6 +15,10 @@ void CUDART_CB graph_ended(void* held) {
   --**count;
 }
 
+void CUDART_CB result_ended(void* block) {
+  static_cast<void>(ResultMemory::give(block));
+}
+
 /// The graph that a stream is being captured into; null: it is not being captured.
 cudaGraph_t graph_of(cudaStream_t stream) {
   cudaStreamCaptureStatus status{};
@@ -50,8 +54,7 @@ bool CapturedGraphs::note(cudaStream_t stream) {
 }
 
 void hold_in_graph(cudaStream_t stream, ResultMemory& results, const void* c) {
-  if (void* const block = results.hold(c))
-    retain(graph_of(stream), ResultMemory::give_later, block);
+  if (void* const block = results.hold(c)) retain(graph_of(stream), result_ended, block);
 }
 
 int CapturedGraphs::lasting(std::chrono::milliseconds patience) const {

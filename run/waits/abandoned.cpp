@@ -10,6 +10,7 @@ namespace {
 struct Remains {
   std::vector<Comm> mapping{};
   std::unique_ptr<PeerMemory> memory{};
+  std::unique_ptr<PeerMemory> results{};
   DeviceMemory scratch{};
   HostMemory host{};
   std::promise<void> done{};
@@ -22,6 +23,7 @@ struct Remains {
     host = {};
     mapping.clear();
     memory.reset();
+    results.reset();
     done.set_value();
   }
 };
@@ -39,12 +41,32 @@ void start(int device, Work work) {
 
 }  // namespace
 
+std::shared_ptr<void> kept_until_idle(std::shared_ptr<void> memory) {
+  int device = 0;
+  static_cast<void>(cudaGetDevice(&device));
+  const auto let_go = [device](std::shared_ptr<void>* held) {
+    start(device, [held] {
+      // It fails as long as a graph is captured; for good, where the GPU has failed.
+      constexpr std::chrono::milliseconds kPause{10};
+      for (int tries = 0; cudaDeviceSynchronize() != cudaSuccess; ++tries) {
+        static_cast<void>(cudaGetLastError());
+        if (tries == 6000) return;
+        std::this_thread::sleep_for(kPause);
+      }
+      delete held;
+    });
+  };
+  return std::shared_ptr<std::shared_ptr<void>>(new std::shared_ptr<void>(std::move(memory)),
+                                                let_go);
+}
+
 void abandon(Abandoned what, std::chrono::milliseconds limit) {
   int device = 0;
   static_cast<void>(cudaGetDevice(&device));
   auto remains = std::make_shared<Remains>();
   remains->mapping = std::move(what.mapping);
   remains->memory = std::move(what.memory);
+  remains->results = std::move(what.results);
   remains->scratch = std::move(what.scratch);
   remains->host = std::move(what.host);
   const std::future<void> end = remains->done.get_future();

@@ -19,9 +19,14 @@ struct Abandoned {
   // windows give the memory its addresses, and the memory.
   std::vector<Comm> mapping{};
   std::unique_ptr<PeerMemory> memory{};
+  std::unique_ptr<PeerMemory> results{};
   DeviceMemory scratch{};
   HostMemory host{};
 };
+
+/// A keeper of memory that kernels of the program may still use when it goes: the memory goes when
+/// the GPU is idle. Nobody waits for that; if the GPU has failed, the memory stays.
+[[nodiscard]] std::shared_ptr<void> kept_until_idle(std::shared_ptr<void> memory);
 
 /// Aborts the communicators, each on a thread of its own: their kernels end at once. Waits for the
 /// work of the GPU, and gives the rest back. Returns when this is done, or after `limit`; the

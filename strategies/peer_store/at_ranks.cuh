@@ -57,17 +57,28 @@ __device__ __forceinline__ char* in_slot(const typename K::Epilogue::Params& pee
          first_of<K>(consumer) / 64 * K::kSubtiles * K::kSubtileBytes;
 }
 
+/// Where a rank has C.
+template <class K>
+__device__ __forceinline__ u32 place_for(const Launch<K>& launch, const Items<K>& items, int rank) {
+  if constexpr (kPlaces < typename K::Epilogue >> 0) {
+    return items.places[rank];
+  } else {
+    return place_at(launch.run, rank);
+  }
+}
+
 /// Starts the store of a subtile of C at its owner; that of sums which all ranks need at all of
 /// them, the owner last: its own memory is near. Ranks have C at different places of their memory.
 template <class K>
-__device__ __forceinline__ void store_in_c(const Launch<K>& launch, int owner, const Place& subtile,
-                                           u32 buffer) {
+__device__ __forceinline__ void store_in_c(const Launch<K>& launch, const Items<K>& items,
+                                           int owner, const Place& subtile, u32 buffer) {
   int rank = owner;
 #pragma unroll 1
   do {
     if (stores_for_all(launch.epilogue)) rank = rank + 1 < K::Epilogue::kRanks ? rank + 1 : 0;
-    store(&launch.epilogue.c[rank], buffer, subtile.column, subtile.row,
-          place_of_rank(launch.run, rank));
+    const u32 place = place_for(launch, items, rank);
+    store(&launch.epilogue.c[kParts * rank + part_of(place)], buffer, subtile.column, subtile.row,
+          units_of(place));
   } while (rank != owner);
 }
 
@@ -95,9 +106,9 @@ __device__ __forceinline__ void signal_stored(const Launch<K>& launch, const Ite
 /// the consumer what to do with the tile whose first buffer is granted. Returns the number of
 /// passes.
 template <class K>
-__device__ __forceinline__ u32 deliver_tile(const Launch<K>& launch, int consumer,
-                                            const Buffers& buffers, u32 task, const Item& item,
-                                            u32 pass) {
+__device__ __forceinline__ u32 deliver_tile(const Launch<K>& launch, const Items<K>& items,
+                                            int consumer, const Buffers& buffers, u32 task,
+                                            const Item& item, u32 pass) {
   const auto& peers = launch.epilogue;
   const Run& run = launch.run;
   const Order& order = launch.order;
@@ -154,8 +165,8 @@ __device__ __forceinline__ u32 deliver_tile(const Launch<K>& launch, int consume
       if (todo == kFillForOwner) {
         store_bytes(slot + subtile * K::kSubtileBytes, from, K::kSubtileBytes);
       } else {
-        store_in_c<K>(launch, item.owner, place_of_subtile<K>(first, static_cast<int>(subtile)),
-                      from);
+        store_in_c<K>(launch, items, item.owner,
+                      place_of_subtile<K>(first, static_cast<int>(subtile)), from);
       }
     }
     end_stores();
@@ -188,7 +199,14 @@ struct AtRanks {
   /// is there.
   template <class K>
   static __device__ __forceinline__ void deliver(const Launch<K>& launch, int consumer,
-                                                 const Items<K>& items, const Buffers& buffers) {
+                                                 Items<K>& items, const Buffers& buffers) {
+    if constexpr (kPlaces < AtRanks >> 0) {
+      // Each of these warps writes the same.
+      for (int rank = lane_of_warp(); rank < kRanks; rank += kLanes) {
+        items.places[rank] = place_at(launch.run, rank);
+      }
+      __syncwarp();
+    }
     if (lane_of_warp() != 0) return;
     fence_copies();  // TMA writes where the ranks have read before
     u32 pass = 0;
@@ -201,7 +219,7 @@ struct AtRanks {
       if (item.what == kEnd) break;
       if (item.what == kTile) {
         const u32 task = shared_address(items.tasks + own);
-        pass += deliver_tile(launch, own, buffers, task, item, pass);
+        pass += deliver_tile(launch, items, own, buffers, task, item, pass);
       }
       give_back(items, number);
       if (item.what == kTile) signal_stored(launch, item);

@@ -74,13 +74,18 @@ class PeerStorePlan : public Plan {
     std::vector<GeneratedStores::Peer> peers;
     for (int peer = 0; peer < problem_.ranks; ++peer) {
       const bool has_slots = bytes_of_slots(problem_, stored_) > 0;
+      const bool own = peer == world_.rank();
       peers.push_back({.slots = has_slots ? there(peer, operands.workspace) : nullptr,
-                       .c = rows_at(peer, operands)});
+                       .c = rows_in(own ? operands.c : world_.memory_of(route_, peer), own),
+                       .result = own ? nullptr : rows_in(world_.results_of(route_, peer), false)});
     }
     const int signals = gemm_.signals_a_tile();
     GeneratedStores made = stores_of(problem_, stored_, world_.rank(), std::move(peers), signals);
-    made.places =
-        static_cast<std::int64_t>(world_.reachable_bytes()) / kernels::RankFlags::kPlaceBytes;
+    constexpr std::int64_t kUnit = kernels::device::kPlaceBytes;
+    made.places = static_cast<std::int64_t>(world_.capacity()) / kUnit;
+    if (world_.results()) {
+      made.result_places = static_cast<std::int64_t>(world_.results()->bytes()) / kUnit;
+    }
     spoil(made);
     return made;
   }
@@ -107,13 +112,11 @@ class PeerStorePlan : public Plan {
     }
   }
 
-  /// The rows of C that this rank's tiles fill at a rank, with C at place 0 of a peer.
-  [[nodiscard]] void* rows_at(int peer, const Operands& operands) const {
+  /// The rows that this rank's tiles fill in C of a rank, its own or another's; null: none.
+  [[nodiscard]] void* rows_in(void* c, bool own) const {
     const OpTraits& op = traits_of(problem_.op);
-    const bool is_own = peer == world_.rank();
-    if (op.c_is_block) return is_own ? operands.c : nullptr;
-    void* const c = is_own ? operands.c : world_.memory_of(route_, peer);
-    if (op.in_place()) return c;
+    if (c == nullptr || (op.c_is_block && !own)) return nullptr;
+    if (op.c_is_block || op.in_place()) return c;
     return at(c, world_.rank() * order_.block_rows * problem_.n, result_of(problem_.elements));
   }
 

@@ -63,7 +63,7 @@ class PeerAccess : public GpuTest {
   template <class T>
   void check(Collective collective, int ranks, std::int64_t block_rows, std::int64_t n,
              bool places = false) {
-    constexpr std::size_t kUnit = kernels::RankFlags::kPlaceBytes;
+    constexpr std::size_t kUnit = kernels::device::kPlaceBytes;
     constexpr std::size_t kMostPlaces = 64;
     std::array<std::uint32_t, kernels::RankFlags::kMostRanks> place{};
     const bool sums_all = collective == Collective::all_reduce;
@@ -110,12 +110,17 @@ class PeerAccess : public GpuTest {
       }
       OVT_CHECK(cudaDeviceSynchronize());
       for (int rank = 0; rank < ranks; ++rank) {
+        // Ranks with odd numbers have it in the other part of their memory.
         const std::uint32_t own_place =
-            places ? place[static_cast<std::size_t>(rank)] : kernels::device::kNoPlace;
+            places ? kernels::device::placed_in(static_cast<std::uint32_t>(rank % 2),
+                                                place[static_cast<std::size_t>(rank)])
+                   : kernels::device::kNoPlace;
         PeerExchange told = exchange;
         for (int peer = 0; places && peer < ranks; ++peer) {
           const auto p = static_cast<std::size_t>(peer);
-          if (peer != rank) told.matrices[p] = begins[p];
+          if (peer == rank) continue;
+          told.matrices[p] = peer % 2 == 0 ? begins[p] : nullptr;
+          told.results[p] = peer % 2 == 0 ? nullptr : begins[p];
         }
         told.barrier = barriers.barrier(rank, own_place);
         void* const own_result = results[static_cast<std::size_t>(rank)];

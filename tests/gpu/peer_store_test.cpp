@@ -74,14 +74,17 @@ class PeerStoreTest : public GpuTest {
     return cuts;
   }
 
-  static constexpr std::size_t kUnit = kernels::RankFlags::kPlaceBytes;
+  static constexpr std::size_t kUnit = kernels::device::kPlaceBytes;
   static constexpr int kMostPlaces = 4096;
 
+  /// The part of a rank's memory where C lies.
+  static std::uint32_t part_of(int rank) { return rank % 2 == 0 ? 0 : 1; }
   static std::byte* at_place(const DeviceMemory& memory, std::uint32_t place) {
     return static_cast<std::byte*>(memory.get()) + place * kUnit;
   }
   [[nodiscard]] std::uint32_t told_place(const StoreCase& of, int rank) const {
-    return of.places ? ranks_[static_cast<std::size_t>(rank)].place : kernels::device::kNoPlace;
+    const std::uint32_t units = ranks_[static_cast<std::size_t>(rank)].place;
+    return of.places ? kernels::device::placed_in(part_of(rank), units) : kernels::device::kNoPlace;
   }
   /// C of a rank, as its kernels leave it.
   [[nodiscard]] std::byte* c_of(int rank) const {
@@ -128,7 +131,7 @@ class PeerStoreTest : public GpuTest {
         for (GeneratedStores::Group& group : stores.groups) group.arrivals = 0;
         stores.done = 0;
       }
-      if (of.places) stores.places = kMostPlaces;
+      if (of.places) stores.places = stores.result_places = kMostPlaces;
       const GeneratedOperands operands{.a = own.a.get(),
                                        .b = own.b.get(),
                                        .k = of.k,
@@ -150,7 +153,10 @@ class PeerStoreTest : public GpuTest {
       std::byte* c = at_place(there.c, own ? there.place : 0);
       if (of.op == Op::gemm_all_to_all) c += bytes(rank * block);
       if (of.op == Op::gemm_reduce_scatter && !own) c = nullptr;
-      peers.push_back({.slots = there.slots.get(), .c = c});
+      const bool is_result = of.places && !own && part_of(peer) == 1;
+      peers.push_back({.slots = there.slots.get(),
+                       .c = is_result ? nullptr : c,
+                       .result = is_result ? c : nullptr});
     }
     return peers;
   }

@@ -185,10 +185,11 @@ class Ranks {
   void set_up();
   void expect_received() const;
 
+  static device::u32 part_of(int rank) { return rank % 2; }
   /// Where a rank has C, for ops whose tiles go to others.
   [[nodiscard]] device::u32 place_of(int rank) const {
     return problem_.op == Op::gemm_reduce_scatter ? device::kNoPlace
-                                                  : static_cast<device::u32>(500 + rank);
+                                                  : device::placed_in(part_of(rank), 500U + rank);
   }
   void note_store(int matrix, int x, int y, int z) const;
 
@@ -290,21 +291,26 @@ void Ranks::set_up() {
     peers.done = static_cast<device::u32>(into_c * signals_a_tile);
     for (int owner = 0; owner < ranks_; ++owner) {
       peers.slots_of[owner] = received_[static_cast<std::size_t>(owner)].data();
-      peers.c[owner] = device::map_of(device::kResult, owner * ranks_ + rank);
+      for (int part = 0; part < device::kParts; ++part) {
+        peers.c[device::kParts * owner + part] =
+            device::map_of(device::kResult, (owner * ranks_ + rank) * device::kParts + part);
+      }
     }
   }
 }
 void Ranks::expect_received() const {}
 
 void Ranks::note_store(int matrix, int x, int y, int z) const {
-  const int at = matrix / ranks_;
-  const int from = matrix % ranks_;
+  const int pair = matrix / device::kParts;
+  const int at = pair / ranks_;
+  const int from = pair % ranks_;
   const bool is_placed = at != from && place_of(at) != device::kNoPlace;
-  if (z != (is_placed ? static_cast<int>(place_of(at)) : 0)) {
+  const device::u32 told = device::placed_in(matrix % device::kParts, z);
+  if (told != (is_placed ? place_of(at) : 0)) {
     emulator::machine->fail("a subtile at another place than its rank has");
   }
   // In all-to-all each pair of ranks has a result of its own.
-  ++stores_made[{problem_.op == Op::gemm_all_to_all ? matrix : at, x, y, 0}];
+  ++stores_made[{problem_.op == Op::gemm_all_to_all ? pair : at, x, y, 0}];
 }
 
 #else

@@ -36,7 +36,7 @@ class Plans:
         self.calls.append(("plan", problem))
         if answer.strategy in self.refused:
             raise ot.ArgumentError(f"strategy {answer.strategy}: not on this machine")
-        return SimpleNamespace(strategy=answer.strategy,
+        return SimpleNamespace(strategy=answer.strategy, takes_results=False,
                                run=lambda *operands: self.calls.append(("run", problem, *operands)),
                                run_scaled=lambda *operands: self.calls.append(("run_scaled", problem, *operands)),
                                close=lambda: self.calls.append(("close", problem)))
@@ -75,6 +75,9 @@ class Family:
         if rows in self.plans.unserved:
             raise ot.ArgumentError("no algorithm")
         return None, None
+
+    def takes_results(self, rows):
+        return False
 
     def config(self, rows):
         return self.recipe

@@ -30,5 +30,7 @@ int main(void) {
   FIELD(ovt_buffers, size);
   FIELD(ovt_buffers, a);
   FIELD(ovt_buffers, c);
+  FIELD(ovt_buffers, takes_results);
+  FIELD(ovt_buffers, unused);
   return 0;
 }

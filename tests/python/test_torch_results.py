@@ -17,7 +17,7 @@ POOL, OTHER = "pool", 8192
 
 
 class World:
-    """The world of run.h: the capture that a stream is in, or None where there was no room."""
+    """The world of run.h: the capture that a stream is in, or None where it has no results."""
 
     capture = 0
 
@@ -41,16 +41,21 @@ class Pools(unittest.TestCase):
         @contextmanager
         def use_mem_pool(pool, device):
             self.used.append(pool.number)
+            if self.full:
+                raise OutOfMemory
             with mock.patch.object(torch, "empty", lambda shape, dtype, device: fake_torch.Tensor(shape, dtype, device, POOL)):
                 yield
 
-        for name, value in (("MemPool", MemPool), ("use_mem_pool", use_mem_pool), ("capturing", False)):
-            patch = mock.patch.object(torch.cuda, name, value, create=True)
+        class OutOfMemory(Exception):
+            """PyTorch's."""
+
+        self.full = False
+        for place, name, value in ((torch.cuda, "MemPool", MemPool), (torch.cuda, "use_mem_pool", use_mem_pool),
+                                   (torch.cuda, "capturing", False), (torch, "OutOfMemoryError", OutOfMemory),
+                                   (results, "_allocator", lambda: None)):
+            patch = mock.patch.object(place, name, value, create=True)
             patch.start()
             self.addCleanup(patch.stop)
-        patch = mock.patch.object(results, "_allocator", lambda: None)
-        patch.start()
-        self.addCleanup(patch.stop)
         self.results = Results(self.world, "cuda:0", 1 << 30)
 
     def place(self):
@@ -75,22 +80,29 @@ class Pools(unittest.TestCase):
         self.place()
         self.capture(0)
         self.place()
-        self.world.capture = None
+        self.full = True
         self.assertEqual(self.place(), OTHER)
         self.assertEqual(self.alive, [False, True])  # the pool of no capture stays: its tensors would keep its memory
-        self.world.capture = 0
+        self.full = False
         self.assertEqual([self.place() for _ in range(PAUSE)], [OTHER] * (PAUSE - 1) + [POOL])
 
+    def test_a_world_without_results_is_not_asked_each_time(self):
+        self.world.capture = None
+        self.assertEqual([self.place() for _ in range(PAUSE)], [OTHER] * PAUSE)
+        self.assertEqual(self.used, [])
+
     def test_no_pool_ends_in_a_capture(self):
+        self.place()
         self.capture(5)
         self.place()
-        self.world.capture = None
+        self.full = True
         self.place()
         self.results.clear()
-        self.assertEqual(self.alive, [True])
+        del self.results
+        self.assertEqual(self.alive, [True, True])
         self.capture(0)
-        self.results.clear()
-        self.assertEqual(self.alive, [False])
+        Results(self.world, "cuda:0", 1).clear()
+        self.assertEqual(self.alive, [False, False])
 
     def test_graphs_of_torch_compile_have_their_own(self):
         stream = torch.cuda.current_stream(0)
@@ -103,6 +115,8 @@ class Pools(unittest.TestCase):
             manager.stream = "another"
             self.assertEqual(self.place(), POOL)
             manager = None
+            self.assertEqual(self.place(), POOL)
+            trees.get_manager = mock.Mock(side_effect=AssertionError)  # a thread that compiles nothing
             self.assertEqual(self.place(), POOL)
 
     def test_none_where_there_is_no_memory_or_no_pool(self):

@@ -104,7 +104,9 @@ TEST(RunArgumentsTest, ResultsOfNoWorldAreRefused) {
   EXPECT_EQ(ovt_result_allocate(nullptr, 16, &result), OVT_ERROR_ARGUMENT);
   EXPECT_THAT(ovt_run_last_error(), HasSubstr("world"));
   EXPECT_EQ(result, nullptr);
-  EXPECT_EQ(ovt_pool_begin(nullptr, nullptr), OVT_POOL_MISSED);
+  std::uint64_t capture = 0;
+  EXPECT_EQ(ovt_pool_begin(nullptr, nullptr, &capture), OVT_ERROR_ARGUMENT);
+  EXPECT_EQ(ovt_pool_allocate(512, 0, nullptr), nullptr) << "no world was named";
   int other = 0;
   ovt_result_free(nullptr);
   ovt_result_free(&other);  // of nobody: it stays

@@ -128,6 +128,7 @@ class Told : public PeerMemory {
   void forget() override {}
   void free() override {}
   [[nodiscard]] std::shared_ptr<void> keeper() const override { return nullptr; }
+  [[nodiscard]] std::unique_ptr<PeerMemory> another() const override { return nullptr; }
 
  private:
   std::promise<void>& gone_;

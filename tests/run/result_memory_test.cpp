@@ -104,7 +104,7 @@ TEST(ResultMemoryTest, a_block_is_free_when_its_last_holder_has_gone) {
   EXPECT_EQ(results->hold(memory.bytes + kBytes), nullptr);
   EXPECT_TRUE(ResultMemory::give(block));
   EXPECT_EQ(results->take(1), nullptr) << "a graph holds it";
-  ResultMemory::give_later(block);
+  EXPECT_TRUE(ResultMemory::give(block));
   EXPECT_EQ(results->take(kBytes), block);
   EXPECT_TRUE(ResultMemory::give(block));
 }
@@ -119,18 +119,6 @@ TEST(ResultMemoryTest, the_memory_goes_with_the_last_block) {
   EXPECT_TRUE(ResultMemory::give(first));
   EXPECT_FALSE(gone);
   EXPECT_TRUE(ResultMemory::give(second));
-  EXPECT_TRUE(gone);
-}
-
-TEST(ResultMemoryTest, from_a_thread_that_may_not_free_it_goes_with_the_next_call) {
-  Memory memory;
-  bool gone = false;
-  auto results = ResultMemory::make(memory.bytes, kBytes, owner(gone));
-  void* const block = results->take(1);
-  results.reset();
-  ResultMemory::give_later(block);
-  EXPECT_FALSE(gone);
-  EXPECT_FALSE(ResultMemory::give(block));
   EXPECT_TRUE(gone);
 }
 

@@ -3,6 +3,7 @@ number of rows then costs no meeting of the ranks."""
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections import defaultdict
 from collections.abc import Callable
@@ -60,6 +61,10 @@ class FamilyPlan:
 
     def buffers(self) -> tuple[Optional[int], Optional[int]]:
         return self._family.buffers(self.problem.m)
+
+    @functools.cached_property
+    def takes_results(self) -> bool:
+        return self._family.takes_results(self.problem.m)
 
     def close(self) -> None:
         """Nothing: the family is closed with its world."""

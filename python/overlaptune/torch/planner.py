@@ -16,7 +16,6 @@ from .answers import heard, is_sequential, sequential, told
 from .exchange import Exchange
 from .fallbacks import PYTORCHS_OWN, UNMADE, Fallbacks, problem_name
 from .families import Families, FamilyPlan
-from .results import Results
 from .strategies import config_name
 
 AnyPlan = Union[run.Plan, FamilyPlan]
@@ -30,7 +29,6 @@ class Planner:
     exchange  messages between the ranks
     most_rows
               rows that families of plans serve; 0: no families
-    results   memory that moves when the world's memory grows
     """
 
     def __init__(
@@ -42,13 +40,11 @@ class Planner:
         exchange: Exchange,
         fallbacks: Fallbacks,
         most_rows: int,
-        results: Results,
     ) -> None:
         self._world, self._device = world, device
         self._answer, self._exchange = answer, exchange
         self._fallbacks = fallbacks
         self._families = Families(self._made_family, recipe, exchange, most_rows)
-        self._results = results
         self._reserved = 0
         self._configs: dict[Problem, Answer] = {}
         self._runs: Counter[Problem] = Counter()
@@ -139,8 +135,6 @@ class Planner:
         """Makes the world's memory at least this large."""
         # Every rank calls this, also where it has enough: another rank may have another answer,
         # which making the plan finds out.
-        if shared_bytes > self._reserved:
-            self._results.clear()
         try:
             self._world.reserve(max(shared_bytes, self._reserved))
         except OutOfMemoryError:  # on every rank; the plans that are there go on

@@ -148,6 +148,6 @@ def product(world: World, op: Op, x: torch.Tensor, weight: torch.Tensor) -> torc
     plan = world.plan_or_none(problem)
     if plan is None:
         return own_product(world, op, x, weight)
-    y = world.result(op, shape, x.dtype)
+    y = world.result(plan, shape, x.dtype)
     world.enqueue(plan, _aligned(x), _aligned(weight), y)
     return y

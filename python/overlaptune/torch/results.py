@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import weakref
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any
 
 import torch
 
@@ -30,37 +31,52 @@ class Results:
         self._pools: dict[int, Any] = {}
         self._pause = 0
         self._serves = bytes > 0 and hasattr(torch.cuda, "MemPool")
+        weakref.finalize(self, _retire, self._pools)
 
     def empty(self, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+        """A tensor of this shape, in the results or elsewhere. It is not initialised."""
         stream = torch.cuda.current_stream(self._device)
-        if not self._serves or self._is_paused() or _is_of_graph_tree(stream):
-            return torch.empty(shape, dtype=dtype, device=self._device)
-        capture = self._world.begin_pool(stream.cuda_stream)
-        if capture is None:  # there was no room for the last one, or the world has ended
-            self._clear_captures()
+        if self._serves and not self._is_paused() and not _is_of_graph_tree(stream):
+            capture = self._world.begin_pool(stream.cuda_stream)
+            if capture is not None:
+                try:
+                    return self._in_pool(capture, shape, dtype)
+                except torch.OutOfMemoryError:
+                    _end(self._pools, [each for each in self._pools if each not in (0, capture)])
             self._pause = PAUSE
-            return torch.empty(shape, dtype=dtype, device=self._device)
+        return torch.empty(shape, dtype=dtype, device=self._device)
+
+    def clear(self) -> None:
+        """Gives back what no tensor and no graph has. Tensors stay what they are."""
+        _end(self._pools, list(self._pools))
+
+    def _in_pool(self, capture: int, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
         pool = self._pools.get(capture)
         if pool is None:
             pool = self._pools[capture] = torch.cuda.MemPool(_allocator())
         with torch.cuda.use_mem_pool(pool, self._device):
             return torch.empty(shape, dtype=dtype, device=self._device)
 
-    def clear(self) -> None:
-        """Gives back what no tensor and no graph has. Tensors stay what they are."""
-        self._clear_captures()
-        self._pools.pop(0, None)
-
-    def _clear_captures(self) -> None:
-        """Ends the pools of captures. PyTorch ends none while a graph is captured. (What a tensor of an ended pool has,
-        comes back with torch.cuda.empty_cache() only: so the pool of no capture stays.)"""
-        if not torch.cuda.is_current_stream_capturing():
-            for capture in [each for each in self._pools if each != 0]:
-                del self._pools[capture]
-
     def _is_paused(self) -> bool:
         self._pause = max(0, self._pause - 1)
         return self._pause > 0
+
+
+#: Pools of nobody. PyTorch ends the process where a pool ends while a graph is captured.
+_retired: list[Any] = []
+
+
+def _retire(pools: dict[int, Any]) -> None:
+    _retired.extend(pools.values())
+    pools.clear()
+
+
+def _end(pools: dict[int, Any], captures: list[int]) -> None:
+    """Ends some of the pools, and all of nobody, or the next time. What tensors of an ended pool have comes back by
+    torch.cuda.empty_cache() only."""
+    _retired.extend(pools.pop(each) for each in captures)
+    if not torch.cuda.is_current_stream_capturing():
+        _retired.clear()
 
 
 def _is_of_graph_tree(stream: torch.cuda.Stream) -> bool:
@@ -69,7 +85,10 @@ def _is_of_graph_tree(stream: torch.cuda.Stream) -> bool:
     trees = sys.modules.get("torch._inductor.cudagraph_trees")
     if trees is None:
         return False
-    manager = trees.get_manager(stream.device_index, create_if_none_exists=False)
+    try:
+        manager = trees.get_manager(stream.device_index, create_if_none_exists=False)
+    except AssertionError:  # a thread that has none
+        return False
     return manager is not None and getattr(manager, "stream", stream) == stream
 
 

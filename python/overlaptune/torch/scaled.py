@@ -223,7 +223,7 @@ def _run(
     if plan is None:
         return _by_pytorch(op, x, weight, world, dtype, exact)
     of_x, of_weight = (Scaled(_aligned(each.values), _aligned(each.scales)) for each in (x, weight))
-    y = world.result(op, shape, dtype)
+    y = world.result(plan, shape, dtype)
     world.enqueue_scaled(plan, of_x.values, of_x.scales, of_weight.values, of_weight.scales, y)
     return y
 

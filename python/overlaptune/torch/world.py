@@ -153,7 +153,6 @@ class World:
             exchange,
             self.fallbacks,
             rows_of_families,
-            self._results,
         )
         self._plans = self._planner.plans
 
@@ -207,9 +206,9 @@ class World:
         for nothing else."""
         self._planned().reserve(shared_bytes)
 
-    def result(self, op: Op, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
-        """Memory for the result of a plan. Those of all-reduces lie where the other ranks store them."""
-        if op == Op.GEMM_ALL_REDUCE:
+    def result(self, plan: AnyPlan, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+        """Memory for the result of a plan, where the other ranks store it if they can."""
+        if plan.takes_results:
             return self._results.empty(shape, dtype)
         return torch.empty(shape, dtype=dtype, device=self.device)
 
