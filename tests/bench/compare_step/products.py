@@ -10,7 +10,7 @@ from layer import Product
 from layer_shape import GATHERED, PRODUCTS, LayerShape
 from operands import Operands, plain
 from torch import Tensor
-from ways import Lent, group_name
+from ways import group_name
 
 from overlaptune import Answer, Error, Op, Problem, run
 from overlaptune.run import Plan
@@ -58,27 +58,13 @@ def rows_of(problem: Problem) -> int:
     return problem.m // problem.ranks if problem.op == Op.GEMM_REDUCE_SCATTER else problem.m
 
 
-def place_of(plan: Plan, dtype: torch.dtype) -> Optional[Tensor]:
-    """Memory of the world for the result, where that saves a copy. What reads the result runs before the next plan of
-    the world, which may overwrite it."""
-    address = plan.buffers()[1]
-    if address is None:
-        return None
-    place: Tensor = torch.as_tensor(Lent(address, (rows_of(plan.problem), plan.problem.n)), device="cuda").view(dtype)
-    return place
-
-
 def by_plans(world: World, plans: Plans, dtype: torch.dtype) -> Product:
-    places = {name: None if plan is None else place_of(plan, dtype) for name, plan in plans.items()}
-
     def product(name: str, x: Tensor, weight: Tensor) -> Tensor:
         plan = plans[name]
         if plan is None:
             y: Tensor = x @ weight.t()
             return y
-        place = places[name]
-        if place is None:
-            place = torch.empty((rows_of(plan.problem), plan.problem.n), dtype=dtype, device=x.device)
+        place = world.result(plan, (rows_of(plan.problem), plan.problem.n), dtype)
         world.enqueue(plan, x.contiguous(), weight, place)
         return place
 

@@ -64,7 +64,8 @@ class Comparison:
         self.shape = LayerShape(**question["shape"])
         file, platform = question["database"], question["platform"]
         # Without families: answers are compared, not recipes.
-        self.world = World(database=Database(file, platform) if platform else file, families=False)
+        self.world = World(database=Database(file, platform) if platform else file, families=False,
+                           result_bytes=4 << 30)  # for the graphs of all ways
         #: None: ranks that share a GPU have no platform.
         self.platform = self.world.platform().name if question["ranks_per_gpu"] == 1 else None
         self.layers = weights_of(self.shape, question["layers"])
