@@ -4,6 +4,7 @@
 #include "run/c_api/c_arguments.hpp"
 #include "run/c_api/calls.hpp"
 #include "run/streams/captured_runs.hpp"
+#include "run/waits/abandoned.hpp"
 
 using namespace overlaptune;
 using c::present;
@@ -68,11 +69,6 @@ void ovt_pool_free(void* memory, std::size_t /*bytes*/, int device, cudaStream_t
     if (memory == nullptr) return;
     // An allocator gives back what kernels still use, because cudaFree waits for them.
     const run::OnDevice current(device);
-    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-    OVT_CHECK(cudaThreadExchangeStreamCaptureMode(&mode));
-    const bool is_idle = cudaDeviceSynchronize() == cudaSuccess;
-    static_cast<void>(cudaGetLastError());
-    OVT_CHECK(cudaThreadExchangeStreamCaptureMode(&mode));
-    if (is_idle) static_cast<void>(ResultMemory::give(memory));  // else it stays with nobody
+    if (run::waited_until_idle()) static_cast<void>(ResultMemory::give(memory));
   });
 }

@@ -41,19 +41,24 @@ void start(int device, Work work) {
 
 }  // namespace
 
+bool waited_until_idle() {
+  // Not cudaDeviceSynchronize: that spoils captures of other threads.
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
+  constexpr std::size_t kAny = std::size_t{2} << 20;
+  void* memory = nullptr;
+  const bool idle = cudaMalloc(&memory, kAny) == cudaSuccess && cudaFree(memory) == cudaSuccess;
+  static_cast<void>(cudaGetLastError());
+  static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
+  return idle;
+}
+
 std::shared_ptr<void> kept_until_idle(std::shared_ptr<void> memory) {
   int device = 0;
   static_cast<void>(cudaGetDevice(&device));
   const auto let_go = [device](std::shared_ptr<void>* held) {
     start(device, [held] {
-      // It fails as long as a graph is captured; for good, where the GPU has failed.
-      constexpr std::chrono::milliseconds kPause{10};
-      for (int tries = 0; cudaDeviceSynchronize() != cudaSuccess; ++tries) {
-        static_cast<void>(cudaGetLastError());
-        if (tries == 6000) return;
-        std::this_thread::sleep_for(kPause);
-      }
-      delete held;
+      if (waited_until_idle()) delete held;
     });
   };
   return std::shared_ptr<std::shared_ptr<void>>(new std::shared_ptr<void>(std::move(memory)),

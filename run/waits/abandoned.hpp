@@ -24,8 +24,12 @@ struct Abandoned {
   HostMemory host{};
 };
 
+/// Waits for all work of the current GPU, as every cudaFree does; also while graphs are captured,
+/// which it does not disturb. False: the GPU has failed, or has no memory left.
+[[nodiscard]] bool waited_until_idle();
+
 /// A keeper of memory that kernels of the program may still use when it goes: the memory goes when
-/// the GPU is idle. Nobody waits for that; if the GPU has failed, the memory stays.
+/// the GPU is idle. Nobody waits for that; if `waited_until_idle` fails, the memory stays.
 [[nodiscard]] std::shared_ptr<void> kept_until_idle(std::shared_ptr<void> memory);
 
 /// Aborts the communicators, each on a thread of its own: their kernels end at once. Waits for the
