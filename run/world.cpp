@@ -136,7 +136,9 @@ void World::close() {
   result_memories_.clear();
   world_ = {};
   result_memory_.reset();
+  if (results_ && !results_->is_used() && waited_until_idle()) result_keeper_->reset();
   results_.reset();
+  result_keeper_.reset();
   memory_.reset();  // waits for all work of this GPU, as every cudaFree does
   capacity_ = 0;
   ++generation_;
@@ -168,6 +170,7 @@ void World::abandon(bool keeps_memory, std::chrono::milliseconds limit) noexcept
   memories_.clear();
   result_memories_.clear();
   results_.reset();  // its blocks keep the memory
+  result_keeper_.reset();
   if (keeps_memory) {
     static_cast<void>(memory_.release());
     static_cast<void>(result_memory_.release());
@@ -300,12 +303,13 @@ void World::allocate_results() {
   if (!result_memory_ && bytes > 0) {
     auto memory = memory_->another();
     if (!memory) return;
-    // No more than half of what is free: others need memory, too.
+    constexpr std::size_t kShare = 8;  // of what is free: others need memory, too
     const std::size_t least = least_free();
-    const bool has_room = 2 * bytes <= least - std::min(least, capacity_);
+    const bool has_room = kShare * bytes <= least - std::min(least, capacity_);
     const bool made = has_room && memory->allocate(bytes + kMarks);
     if (largest(made ? 0 : 1) > 0) return;
-    results_ = ResultMemory::make(memory->memory(), bytes, kept_until_idle(memory->keeper()));
+    result_keeper_ = kept_until_idle(memory->keeper());
+    results_ = ResultMemory::make(memory->memory(), bytes, result_keeper_);
     result_memory_ = std::move(memory);
   }
   if (result_memory_ && !result_memory_->open()) result_memory_->detach();
@@ -321,11 +325,18 @@ void World::attach(const CommKey& key, ncclComm_t communicator) {
   std::vector<void*>& addresses = memories_[key];
   if (communicator != nullptr) addresses = memory_->attach(communicator, key.maps_memory());
   if (!result_memory_ || !key.maps_memory()) return;
-  std::vector<void*>& results = result_memories_[key];
-  if (communicator != nullptr) results = result_memory_->attach(communicator, true);
+  std::vector<void*> results;
+  if (communicator != nullptr) {
+    try {
+      results = result_memory_->attach(communicator, true);
+    } catch (const Failure&) {
+      static_cast<void>(cudaGetLastError());
+    }
+  }
   // Ranks store into one another's results only where all of them can.
   const bool reached = communicator == nullptr || !results.empty();
   if (largest(reached ? 0 : 1) > 0) results.clear();
+  if (communicator != nullptr) result_memories_[key] = std::move(results);
 }
 
 bool World::reaches(const CommKey& key) const {

@@ -238,6 +238,7 @@ class World {
   std::unique_ptr<PeerMemory> memory_{};
   std::unique_ptr<PeerMemory> result_memory_{};
   std::shared_ptr<ResultMemory> results_{};
+  std::shared_ptr<std::shared_ptr<void>> result_keeper_{};  ///< of the memory of `results_`
   std::size_t capacity_ = 0;
   std::uint64_t generation_ = 0;
   Scratch scratch_;

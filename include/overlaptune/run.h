@@ -72,7 +72,7 @@ typedef struct ovt_world_options {
   void* const* peers;
   int64_t peer_bytes;
   /* Bytes of memory for results (ovt_result_allocate), which ovt_world_reserve allocates, too,
-   * where at least twice as many are free on all ranks. Not with `peers`. 0: none. */
+   * where at least eight times as many are free on all ranks. Not with `peers`. 0: none. */
   int64_t result_bytes;
 } ovt_world_options;
 
@@ -94,7 +94,7 @@ typedef struct ovt_buffers {
   void* c; /* for the other ops */
   int32_t
       takes_results; /* 1: a C in memory for results (ovt_result_allocate) saves the copy, too */
-  int32_t unused;
+  int32_t unused; /* 0 */
 } ovt_buffers;
 
 /* Version of the library that is linked: "0.1.0". */
@@ -211,7 +211,7 @@ OVT_API ovt_status ovt_plan_run_scaled(ovt_plan* plan, const void* a, const floa
 OVT_API void ovt_plan_destroy(ovt_plan* plan);
 
 /* Memory for results, which the peers of a rank reach. A plan of gemm_all_reduce or gemm_all_to_all
- * by peer_store, and one of gemm_all_reduce by peer_access, that is given a C in there stores into
+ * by peer_store, and one of gemm_all_reduce by signaled or sequential with peer_access, that is given a C in there stores into
  * it at once, where other memory costs a copy behind the plan (ovt_buffers.takes_results). Each
  * rank may do as it likes, in each run. The world has the memory once ovt_world_reserve has
  * reserved some, if there was room. It never moves, and what a program holds of it outlives the

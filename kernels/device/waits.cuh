@@ -120,7 +120,10 @@ __device__ __forceinline__ void forget_place(const Run& run, int rank) {
 __device__ __forceinline__ bool wait_for_place(const Run& run, int rank, u64 number) {
   const u64* word = &own_flags(run)->places[rank];
   Waiting times;
-  for (u32 looks = 1; static_cast<u32>(seen(word) >> 32) != static_cast<u32>(number); ++looks) {
+  const auto comes = [&] {
+    return static_cast<int>(static_cast<u32>(seen(word) >> 32) - static_cast<u32>(number)) < 0;
+  };
+  for (u32 looks = 1; comes(); ++looks) {
     if (looks % 16 == 0 && is_over(run, times, Awaited::ready, static_cast<u32>(rank))) {
       return false;
     }

@@ -230,6 +230,7 @@ ovt_status ovt_plan_buffers(const ovt_plan* plan, ovt_buffers* buffers) {
     buffers->a = deployed.exchanged_a();
     buffers->c = deployed.exchanged_c();
     buffers->takes_results = deployed.takes_results() ? 1 : 0;
+    buffers->unused = 0;
     c::zero_beyond(size, buffers);
   });
 }

@@ -38,8 +38,7 @@ void run_plan(Ranks& ranks, DeployedPlan& plan, cudaStream_t stream, const Opera
   if (std::string mistake = plan.mistake_in(operands); !mistake.empty()) refuse(std::move(mistake));
   const auto enqueue = [&] { plan.enqueue(stream, operands); };
   const bool is_captured = ranks.graphs.note(stream);
-  if (is_captured && ranks.world.results())
-    hold_in_graph(stream, *ranks.world.results(), operands.c);
+  if (is_captured) hold_in_graph(stream, operands.c);
   const DeviceRuns::Next next(DeviceRuns::of(ranks.device), stream);
   if (is_captured) return enqueue();
   ranks.last_run.begin(stream);

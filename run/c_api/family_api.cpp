@@ -137,6 +137,7 @@ ovt_status ovt_family_buffers(ovt_family* family, std::int64_t rows, ovt_buffers
     buffers->a = plan.exchanged_a();
     buffers->c = plan.exchanged_c();
     buffers->takes_results = plan.takes_results() ? 1 : 0;
+    buffers->unused = 0;
     c::zero_beyond(size, buffers);
   });
 }

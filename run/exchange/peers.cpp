@@ -43,10 +43,10 @@ kernels::RankBarrier barrier_with(const World& world, const CommKey& key, const 
   const std::ptrdiff_t offset =
       is_result ? static_cast<const std::byte*>(placed) - world.results()->begin()
                 : offset_in(world, placed);
-  if (offset % kUnit != 0 || offset / kUnit > std::numeric_limits<std::int32_t>::max()) {
+  if (offset % kUnit != 0 || offset / kUnit >= std::numeric_limits<std::int32_t>::max()) {
     throw Failure(ErrorKind::bad_input,
-                  fmt::format("transport peer_access: an operand {} bytes behind the begin of the "
-                              "memory that all ranks share: expected a multiple of {}",
+                  fmt::format("an operand that ranks exchange, {} bytes behind the begin of the "
+                              "memory that they share: expected a multiple of {}",
                               offset, kUnit));
   }
   kernels::RankBarrier barrier = world.barrier(key);

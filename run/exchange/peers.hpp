@@ -42,7 +42,7 @@ struct PeerMatrix {
 /// Enqueues an exchange, behind a gate that tells the place of the matrix. Only one exchange runs
 /// at a time, because all use the world's words. `key.peers` is set, and `make_ready` was called
 /// for the key. Throws `Failure`
-/// (`bad_input`): the matrix is not in `World::memory`, a piece is too large, or there are more
+/// (`bad_input`): as `barrier_with`, or a piece is too large, or there are more
 /// than `kMostRegions`.
 void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, const PeerMatrix& what,
                    std::span<const kernels::PeerPiece> pieces);

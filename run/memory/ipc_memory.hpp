@@ -38,6 +38,7 @@ class IpcMemory : public PeerMemory {
   void free() override { memory_.reset(); }
   [[nodiscard]] std::shared_ptr<void> keeper() const override { return memory_; }
   [[nodiscard]] std::unique_ptr<PeerMemory> another() const override {
+    if (!failure_.empty()) return nullptr;  // on all ranks
     return std::make_unique<IpcMemory>(world_, OutOfReach::fails, no_windows_);
   }
 

@@ -61,7 +61,8 @@ class PeerMemory {
   /// Keeps the memory of this rank, which `allocate` has made; null: it is not this object's.
   [[nodiscard]] virtual std::shared_ptr<void> keeper() const = 0;
 
-  /// Another piece of memory of this kind, not allocated; null: there is none.
+  /// Another piece of memory of this kind, not allocated; null, on all ranks: there is none, or it
+  /// would be out of reach, as this one is.
   [[nodiscard]] virtual std::unique_ptr<PeerMemory> another() const = 0;
 
  protected:

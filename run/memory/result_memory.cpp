@@ -52,10 +52,13 @@ ResultMemory::Held::const_iterator ResultMemory::block_at(const void* inside) co
 
 void* ResultMemory::hold(const void* inside) {
   const std::lock_guard lock(all().mutex);
-  const auto block = block_at(inside);
-  if (block == blocks_.end()) return nullptr;
-  ++blocks_[block->first].holders;
-  return begin_ + block->first;
+  auto behind = all().memories.upper_bound(const_cast<void*>(inside));
+  if (behind == all().memories.begin()) return nullptr;
+  ResultMemory& memory = *std::prev(behind)->second;
+  const auto block = memory.block_at(inside);
+  if (block == memory.blocks_.end()) return nullptr;
+  ++memory.blocks_[block->first].holders;
+  return memory.begin_ + block->first;
 }
 
 /// The memory of a block, when a holder has gone; null: there is no such block.

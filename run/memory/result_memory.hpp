@@ -23,9 +23,9 @@ class ResultMemory : public std::enable_shared_from_this<ResultMemory> {
   /// A block with one holder: the first free one that is large enough. Null: there is none.
   [[nodiscard]] void* take(std::size_t bytes);
 
-  /// Adds a holder to the block in which an address lies, and returns the block; null: it lies in
-  /// none.
-  [[nodiscard]] void* hold(const void* inside);
+  /// Adds a holder to the block of any result memory in which an address lies, and returns the
+  /// block; null: it lies in none.
+  [[nodiscard]] static void* hold(const void* inside);
   /// Takes a holder away; without any, the block is free. False: this is no block.
   static bool give(void* block);
 

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "run/check.hpp"
+#include "run/memory/result_memory.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -53,8 +54,8 @@ bool CapturedGraphs::note(cudaStream_t stream) {
   return true;
 }
 
-void hold_in_graph(cudaStream_t stream, ResultMemory& results, const void* c) {
-  if (void* const block = results.hold(c)) retain(graph_of(stream), result_ended, block);
+void hold_in_graph(cudaStream_t stream, const void* c) {
+  if (void* const block = ResultMemory::hold(c)) retain(graph_of(stream), result_ended, block);
 }
 
 int CapturedGraphs::lasting(std::chrono::milliseconds patience) const {

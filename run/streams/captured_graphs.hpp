@@ -7,8 +7,6 @@
 #include <cuda_runtime_api.h>
 #include <memory>
 
-#include "run/memory/result_memory.hpp"
-
 namespace overlaptune::run {
 
 class CapturedGraphs {
@@ -42,6 +40,6 @@ class CapturedGraphs {
 
 /// The graph that `stream` is being captured into holds the block of results in which C lies, if it
 /// lies in one, until it is destroyed with all that was instantiated from it.
-void hold_in_graph(cudaStream_t stream, ResultMemory& results, const void* c);
+void hold_in_graph(cudaStream_t stream, const void* c);
 
 }  // namespace overlaptune::run

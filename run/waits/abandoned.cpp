@@ -47,19 +47,24 @@ bool waited_until_idle() {
   static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
   constexpr std::size_t kAny = std::size_t{2} << 20;
   void* memory = nullptr;
-  const bool idle = cudaMalloc(&memory, kAny) == cudaSuccess && cudaFree(memory) == cudaSuccess;
+  const bool has_memory = cudaMalloc(&memory, kAny) == cudaSuccess;
+  const bool idle = (has_memory ? cudaFree(memory) : cudaDeviceSynchronize()) == cudaSuccess;
   static_cast<void>(cudaGetLastError());
   static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
   return idle;
 }
 
-std::shared_ptr<void> kept_until_idle(std::shared_ptr<void> memory) {
+std::shared_ptr<std::shared_ptr<void>> kept_until_idle(std::shared_ptr<void> memory) {
   int device = 0;
   static_cast<void>(cudaGetDevice(&device));
   const auto let_go = [device](std::shared_ptr<void>* held) {
-    start(device, [held] {
-      if (waited_until_idle()) delete held;
-    });
+    if (!*held) return delete held;
+    try {
+      start(device, [held] {
+        if (waited_until_idle()) delete held;
+      });
+    } catch (const std::exception&) {  // no thread: the memory stays
+    }
   };
   return std::shared_ptr<std::shared_ptr<void>>(new std::shared_ptr<void>(std::move(memory)),
                                                 let_go);

@@ -25,12 +25,14 @@ struct Abandoned {
 };
 
 /// Waits for all work of the current GPU, as every cudaFree does; also while graphs are captured,
-/// which it does not disturb. False: the GPU has failed, or has no memory left.
+/// which it does not disturb. False: the GPU has failed, or a graph is captured and no memory is
+/// left.
 [[nodiscard]] bool waited_until_idle();
 
 /// A keeper of memory that kernels of the program may still use when it goes: the memory goes when
-/// the GPU is idle. Nobody waits for that; if `waited_until_idle` fails, the memory stays.
-[[nodiscard]] std::shared_ptr<void> kept_until_idle(std::shared_ptr<void> memory);
+/// the GPU is idle, on a thread of its own. Nobody waits for that; where it cannot be done, the
+/// memory stays. There is no such thread where the memory was taken out before.
+[[nodiscard]] std::shared_ptr<std::shared_ptr<void>> kept_until_idle(std::shared_ptr<void> memory);
 
 /// Aborts the communicators, each on a thread of its own: their kernels end at once. Waits for the
 /// work of the GPU, and gives the rest back. Returns when this is done, or after `limit`; the

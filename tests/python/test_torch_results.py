@@ -14,6 +14,7 @@ from overlaptune.torch import results  # noqa: E402
 from overlaptune.torch.results import PAUSE, Results  # noqa: E402
 
 POOL, OTHER = "pool", 8192
+PER_THREAD = SimpleNamespace(_cuda_beginAllocateCurrentThreadToPool=None)
 
 
 class World:
@@ -51,7 +52,7 @@ class Pools(unittest.TestCase):
 
         self.full = False
         for place, name, value in ((torch.cuda, "MemPool", MemPool), (torch.cuda, "use_mem_pool", use_mem_pool),
-                                   (torch.cuda, "capturing", False), (torch, "OutOfMemoryError", OutOfMemory),
+                                   (torch.cuda, "capturing", False), (torch, "_C", PER_THREAD), (torch, "OutOfMemoryError", OutOfMemory),
                                    (results, "_allocator", lambda: None)):
             patch = mock.patch.object(place, name, value, create=True)
             patch.start()
@@ -121,10 +122,8 @@ class Pools(unittest.TestCase):
 
     def test_none_where_there_is_no_memory_or_no_pool(self):
         self.assertEqual(Results(self.world, "cuda:0", 0).empty((8,), "bf16").data_ptr(), OTHER)
-        with mock.patch.object(torch.cuda, "MemPool", create=True):
-            del torch.cuda.MemPool
+        with mock.patch.object(torch, "_C", SimpleNamespace()):
             old = Results(self.world, "cuda:0", 1 << 30)
-            torch.cuda.MemPool = None
         self.assertEqual(old.empty((8,), "bf16").data_ptr(), OTHER)
         self.assertEqual(self.used, [])
 

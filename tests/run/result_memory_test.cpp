@@ -100,8 +100,8 @@ TEST(ResultMemoryTest, a_block_is_free_when_its_last_holder_has_gone) {
   Memory memory;
   const auto results = ResultMemory::make(memory.bytes, kBytes, nullptr);
   void* const block = results->take(kBytes);
-  EXPECT_EQ(results->hold(static_cast<std::byte*>(block) + 700), block);
-  EXPECT_EQ(results->hold(memory.bytes + kBytes), nullptr);
+  EXPECT_EQ(ResultMemory::hold(static_cast<std::byte*>(block) + 700), block);
+  EXPECT_EQ(ResultMemory::hold(memory.bytes + kBytes), nullptr);
   EXPECT_TRUE(ResultMemory::give(block));
   EXPECT_EQ(results->take(1), nullptr) << "a graph holds it";
   EXPECT_TRUE(ResultMemory::give(block));

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import sys
+import threading
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Optional
 
 import torch
 
@@ -30,25 +32,37 @@ class Results:
         #: Pools by the number of the capture that they are for, 0 of none. What a graph writes, nothing else may use.
         self._pools: dict[int, Any] = {}
         self._pause = 0
-        self._serves = bytes > 0 and hasattr(torch.cuda, "MemPool")
+        # Before PyTorch 2.8 a pool is for all threads.
+        self._serves = bytes > 0 and hasattr(torch._C, "_cuda_beginAllocateCurrentThreadToPool")
+        #: A pool serves one thread at a time.
+        self._lock = threading.Lock()
         weakref.finalize(self, _retire, self._pools)
 
     def empty(self, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
         """A tensor of this shape, in the results or elsewhere. It is not initialised."""
         stream = torch.cuda.current_stream(self._device)
-        if self._serves and not self._is_paused() and not _is_of_graph_tree(stream):
-            capture = self._world.begin_pool(stream.cuda_stream)
-            if capture is not None:
-                try:
-                    return self._in_pool(capture, shape, dtype)
-                except torch.OutOfMemoryError:
-                    _end(self._pools, [each for each in self._pools if each not in (0, capture)])
-            self._pause = PAUSE
+        if self._serves and not _is_of_graph_tree(stream):
+            with self._lock:
+                found = None if self._is_paused() else self._found(stream, shape, dtype)
+            if found is not None:
+                return found
         return torch.empty(shape, dtype=dtype, device=self._device)
 
     def clear(self) -> None:
         """Gives back what no tensor and no graph has. Tensors stay what they are."""
-        _end(self._pools, list(self._pools))
+        with self._lock:
+            _end(self._pools, list(self._pools))
+
+    def _found(self, stream: torch.cuda.Stream, shape: Sequence[int], dtype: torch.dtype) -> Optional[torch.Tensor]:
+        """A tensor in the results, or None."""
+        capture = self._world.begin_pool(stream.cuda_stream)
+        if capture is not None:
+            try:
+                return self._in_pool(capture, shape, dtype)
+            except torch.OutOfMemoryError:
+                _end(self._pools, [each for each in self._pools if each not in (0, capture)])
+        self._pause = PAUSE
+        return None
 
     def _in_pool(self, capture: int, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
         pool = self._pools.get(capture)
@@ -92,14 +106,10 @@ def _is_of_graph_tree(stream: torch.cuda.Stream) -> bool:
     return manager is not None and getattr(manager, "stream", stream) == stream
 
 
-_allocators: list[Any] = []
-
-
+@functools.lru_cache(maxsize=None)
 def _allocator() -> Any:
     """PyTorch's handle of the library's functions. Memory is given back by it when the process ends, and so it is never
     destroyed."""
-    if not _allocators:
-        made = torch.cuda.memory.CUDAPluggableAllocator(run.library_path(), "ovt_pool_allocate", "ovt_pool_free")
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
-        _allocators.append(made)
-    return _allocators[0].allocator()
+    made = torch.cuda.memory.CUDAPluggableAllocator(run.library_path(), "ovt_pool_allocate", "ovt_pool_free")
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
+    return made.allocator()

@@ -258,6 +258,7 @@ class World:
             self._planner.close()
         except UnavailableError:
             self._planner = None
+            self._results.clear()
             raise
         self._planner = None
         self._results.clear()

@@ -106,6 +106,7 @@ def results_of_graphs(world: World) -> None:
                     second = layer(first[:, :IN].contiguous())
                     del first
                     outputs.append(layer(second[:, :IN].contiguous()))
+                    assert is_reached(own, outputs[-1]), f"{way}: a copy in a graph"
                     del second
                 graphs.append(graph)
             kept = []
