@@ -194,6 +194,7 @@ def install() -> Any:
     torch.is_grad_enabled = lambda: True
     torch.zeros = lambda count, device: Tensor((count,), "fp32", device)
     torch.cuda = Cuda()
+    torch._C = types.SimpleNamespace()
     torch.autograd = types.SimpleNamespace(Function=Function)
     torch.nn = types.SimpleNamespace(
         Module=Module, Parameter=lambda tensor: tensor,
