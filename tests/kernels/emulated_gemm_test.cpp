@@ -71,6 +71,7 @@ struct Case {
   bool has_barrier = true;  // no gate comes before the launch
   bool deals = true;        // clusters go on by equal steps where all are there
   int pushing = 1;          // CTAs
+  int chunks = 0;           // of columns, which others bring; 0: the launch pushes whole rows
   int rounds = 3;
 };
 
@@ -78,7 +79,8 @@ std::ostream& operator<<(std::ostream& out, const Case& each) {
   return out << to_string(each.op) << ", " << each.ctas << " CTAs, room for " << each.room << ", "
              << each.steps << " steps, " << each.panels << " x " << each.columns << " tiles"
              << (each.shares ? ", shared" : "") << (each.has_barrier ? "" : ", behind a gate")
-             << (each.deals ? "" : ", in no fixed steps") << ", pushing " << each.pushing;
+             << (each.deals ? "" : ", in no fixed steps") << ", pushing " << each.pushing << ", "
+             << each.chunks << " chunks";
 }
 
 /// The parameters of a launch of one rank.
@@ -126,7 +128,10 @@ class Ranks {
     stores_made.clear();
     emulator::on_store = [this](int matrix, int x, int y, int z) { note_store(matrix, x, y, z); };
     emulator::Meeting gate;
-    machine.at_different_times(ranks_, [&](int rank) {
+    const int threads = case_.chunks > 0 ? 2 * ranks_ : ranks_;  // a copy engine for each rank
+    machine.at_different_times(threads, [&](int thread) {
+      if (thread >= ranks_) return bring_rows(machine, gate, threads, thread - ranks_);
+      const int rank = thread;
       auto& received = received_[static_cast<std::size_t>(rank)];
       for (int launch = 0; launch < kLaunches; ++launch) {
         std::fill(received.begin(), received.end(), '\x55');
@@ -136,7 +141,7 @@ class Ranks {
           for (int peer = 0; peer < ranks_; ++peer) {
             if (peer != rank) flags(peer).places[rank] = place_of(rank);
           }
-          machine.meet(gate, ranks_);
+          machine.meet(gate, threads);
         }
         machine.launch(rank * kMostCtas, ctas(), ctas_an_item_, case_.room,
                        launches_[static_cast<std::size_t>(rank)]);
@@ -184,6 +189,7 @@ class Ranks {
 
   void set_up();
   void expect_received() const;
+  void bring_rows(emulator::Machine& machine, emulator::Meeting& gate, int threads, int rank);
 
   static device::u32 part_of(int rank) { return rank % 2; }
   /// Where a rank has C, for ops whose tiles go to others.
@@ -192,6 +198,10 @@ class Ranks {
                                                   : device::placed_in(part_of(rank), 500U + rank);
   }
   void note_store(int matrix, int x, int y, int z) const;
+  /// Steps of k whose columns arrive together.
+  [[nodiscard]] int steps_of_chunk() const {
+    return (case_.steps + case_.chunks - 1) / case_.chunks;
+  }
 
   void set_up_run(int rank) {
     Launch& launch = launches_[static_cast<std::size_t>(rank)];
@@ -233,6 +243,7 @@ class Ranks {
   std::int64_t tiles_ = 0;
   std::int64_t items_ = 0;
   std::int64_t homes_ = 0;
+  std::vector<ArrivingRows> rows_;           // of each group, or nothing
   std::vector<std::vector<char>> own_;       // rows of A of each rank, or nothing
   std::vector<std::vector<char>> received_;  // the slots of each rank, or its gathered rows
 };
@@ -299,6 +310,8 @@ void Ranks::set_up() {
   }
 }
 void Ranks::expect_received() const {}
+void Ranks::bring_rows(emulator::Machine& /*machine*/, emulator::Meeting& /*gate*/, int /*threads*/,
+                       int /*rank*/) {}
 
 void Ranks::note_store(int matrix, int x, int y, int z) const {
   const int pair = matrix / device::kParts;
@@ -329,7 +342,7 @@ void Ranks::set_up() {
     }
   }
   ASSERT_LE(cuts.size(), kGroups);
-  const auto rows = arriving_rows(order, cuts);
+  rows_ = arriving_rows(order, cuts);
   const std::int64_t block_bytes = case_.panels * BLOCK_M * problem_.k * 2;
   own_.resize(static_cast<std::size_t>(ranks_));
   received_.resize(static_cast<std::size_t>(ranks_));
@@ -343,11 +356,12 @@ void Ranks::set_up() {
   std::vector<std::int64_t> before;
   for (std::size_t i = 1; i < cuts.size(); ++i) before.push_back(cuts[i - 1].tiles / CLUSTER);
   constexpr int kShares = 4;
-  const PushOrder pushes = push_order({.ctas = case_.ctas / ctas_an_item_,
-                                       .pushing = case_.pushing,
-                                       .pushes_a_group = kShares / ctas_an_item_,
-                                       .tiles_before = before,
-                                       .pushes_a_tile = 2});
+  const PushOrder pushes = case_.chunks > 0 ? PushOrder{}
+                                            : push_order({.ctas = case_.ctas / ctas_an_item_,
+                                                          .pushing = case_.pushing,
+                                                          .pushes_a_group = kShares / ctas_an_item_,
+                                                          .tiles_before = before,
+                                                          .pushes_a_tile = 2});
   items_ = (tiles_ + CLUSTER - 1) / CLUSTER + pushes.pushes;
   homes_ = cuts.front().tiles / CLUSTER;
   emulator::on_load = [this, block_bytes](int rank, int x, int y, int z) {
@@ -374,7 +388,7 @@ void Ranks::set_up() {
     peers.blocks = ranks_;
     peers.block_tiles = as_int(tiles_ / ranks_);
     peers.arrivals_count = as_int(static_cast<std::int64_t>(cuts.size()));
-    peers.chunk_steps = as_int(problem_.k);
+    peers.chunk_steps = case_.chunks > 0 ? steps_of_chunk() : as_int(problem_.k);
     peers.pushes = as_int(pushes.pushes);
     peers.first = as_int(pushes.first);
     peers.period_tiles = as_int(pushes.period_tiles);
@@ -386,16 +400,16 @@ void Ranks::set_up() {
       device::Arrival& arrival = peers.arrivals[i];
       arrival.end = as_int(cuts[i].tiles);
       if (i == 0) continue;
-      const int peer = (rank + rows[i].block) % ranks_;
-      const std::int64_t first = rows[i].first_row * problem_.k * 2;
+      const int peer = (rank + rows_[i].block) % ranks_;
+      const std::int64_t first = rows_[i].first_row * problem_.k * 2;
       char* const gathered =
           received_[static_cast<std::size_t>(peer)].data() + rank * block_bytes + first;
       arrival.counter = flags(rank).counters + i;
-      arrival.value = kShares;
+      arrival.value = case_.chunks > 0 ? 1 : kShares;
       arrival.from = reinterpret_cast<const device::Vector*>(own.data() + first);
       arrival.to = reinterpret_cast<device::Vector*>(gathered);
       arrival.receiver = flags(peer).counters + i;
-      arrival.vectors = as_int(rows[i].rows * problem_.k * 2 / 16);
+      arrival.vectors = as_int(rows_[i].rows * problem_.k * 2 / 16);
       arrival.most = (arrival.vectors + kShares - 1) / kShares;
     }
   }
@@ -403,6 +417,32 @@ void Ranks::set_up() {
 
 void Ranks::note_store(int matrix, int x, int y, int z) const {
   ++stores_made[{matrix, x, y, z}];
+}
+
+/// The copy engines that bring a rank its peers' rows: chunk after chunk of columns, and of each
+/// the rows of all groups, each counted when it is there.
+void Ranks::bring_rows(emulator::Machine& machine, emulator::Meeting& gate, int threads, int rank) {
+  const std::int64_t row_bytes = problem_.k * 2;
+  const std::int64_t chunk_bytes = std::int64_t{steps_of_chunk()} * 128;
+  for (int launch = 0; launch < kLaunches; ++launch) {
+    machine.meet(gate, threads);
+    for (std::int64_t begin = 0; begin < row_bytes; begin += chunk_bytes) {
+      const std::int64_t bytes = std::min(chunk_bytes, row_bytes - begin);
+      for (std::size_t group = 1; group < rows_.size(); ++group) {
+        const int peer = (rank - rows_[group].block + ranks_) % ranks_;
+        const std::vector<char>& sent = own_[static_cast<std::size_t>(peer)];
+        const auto block = static_cast<std::int64_t>(sent.size()) * peer;
+        for (std::int64_t row = 0; row < rows_[group].rows; ++row) {
+          const std::int64_t at = (rows_[group].first_row + row) * row_bytes + begin;
+          machine.jitter();
+          std::memcpy(received_[static_cast<std::size_t>(rank)].data() + block + at,
+                      sent.data() + at, static_cast<std::size_t>(bytes));
+        }
+        device::increment(flags(rank).counters + group, 1);
+        machine.went_on();
+      }
+    }
+  }
 }
 
 void Ranks::expect_received() const {
@@ -450,6 +490,10 @@ std::vector<Case> cases() {
   list.push_back({.ctas = 6, .room = 2, .steps = 1, .panels = 3, .columns = 2});
   // All items are taken at once, also those that wait.
   list.push_back({.ctas = 14, .room = 14, .steps = 2, .panels = 1, .columns = 2, .rounds = 50});
+  for (const int chunks : Kernel::kWaitsForChunks ? std::vector{2, 3} : std::vector<int>{}) {
+    list.push_back({.ctas = 14, .room = 14, .has_barrier = false, .chunks = chunks});
+    list.push_back({.room = 2, .steps = 7, .has_barrier = false, .deals = false, .chunks = chunks});
+  }
 #endif
   return list;
 }
