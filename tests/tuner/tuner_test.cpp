@@ -13,68 +13,14 @@
 #include <gtest/gtest.h>
 
 #include "tests/tuner/captured_log.hpp"
-#include "tests/tuner/counting_machine.hpp"
+#include "tests/tuner/whole_run.hpp"
 #include "tuner/stored_work.hpp"
 
 namespace overlaptune {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::HasSubstr;
-
-const Problem kReduce{Op::gemm_all_reduce, 1024, 2048, 1024, Elements::bf16, 8};
-/// A problem that is worth overlapping.
-const Problem kTunedProblem{Op::gemm_all_reduce, 4096, 8192, 3584, Elements::bf16, 8};
-const Problem kSmallGather{Op::all_gather_gemm, 512, 2048, 1024, Elements::bf16, 8};
-const Problem kGather{Op::all_gather_gemm, 1024, 2048, 1024, Elements::bf16, 8};
-
-bool go_on(std::size_t, std::size_t, std::string_view) {
-  return true;
-}
-
-void scale(RunResult& result, double factor) {
-  for (auto& times : result.rank_times) {
-    for (Microseconds& time : times) time *= factor;
-  }
-}
-
-/// Changes the results of all configs but `sequential`, the first one.
-template <class Change>
-void change_candidates(Expected<std::vector<RunResult>>& results, const Change& change) {
-  std::for_each(results->begin() + 1, results->end(), change);
-}
-
-class TunerTest : public testing::Test {
- protected:
-  /// Probing takes seconds: it is done once, and each test starts from a copy.
-  static void SetUpTestSuite() {
-    folder_ = fs::temp_directory_path() / ("overlaptune-tuner-test-" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-    CountingMachine machine;
-    Store store(folder_ / "probed.db", Access::create);
-    const std::vector<int> ranks{8};
-    const auto plan = probe_plan(machine.platform(), machine.transports(), ranks);
-    value_or_throw(run_probes(machine, store, plan, {}, false, go_on));
-    ASSERT_EQ(machine.probes, static_cast<int>(plan.size()));
-  }
-  static void TearDownTestSuite() { fs::remove_all(folder_); }
-
-  void SetUp() override {
-    fs::copy_file(folder_ / "probed.db", file(), fs::copy_options::overwrite_existing);
-  }
-  void TearDown() override {
-    for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(file().string() + suffix);
-  }
-  [[nodiscard]] static fs::path file() { return folder_ / "tuned.db"; }
-
-  static TuneOptions options() {
-    TuneOptions options{.top_k = 4, .explore = 4};
-    options.provenance.seed = 1;
-    return options;
-  }
-
-  inline static fs::path folder_;
-};
+namespace fs = std::filesystem;
 
 TEST_F(TunerTest, the_winner_is_the_fastest_of_all_that_was_measured) {
   CountingMachine machine;
@@ -211,135 +157,6 @@ TEST_F(TunerTest, sequential_is_not_traced) {
   EXPECT_FALSE(report->winners[0].overlap_fraction);
   EXPECT_TRUE(machine.traces.empty());
   EXPECT_EQ(log.text(), "");
-}
-
-TEST_F(TunerTest, a_second_run_that_tells_nothing_costs_the_overlap_fraction_only) {
-  const std::vector<std::pair<std::function<void(Expected<std::vector<RunResult>>&)>, std::string>>
-      failures{
-          {[](auto& results) {
-             results =
-                 tl::make_unexpected(Error{ErrorKind::machine_unavailable, "the machine is lost"});
-           },
-           "could not be run once more: the machine is lost"},
-          {[](auto& results) { results->back().verdict = Verdict::timeout; }, ""},
-          {[](auto& results) {
-             change_candidates(results, [](RunResult& result) {
-               result.activities = {{.kind = ActivityKind::other, .start = us(0), .end = us(100)}};
-             });
-           },
-           ""}};
-  for (const auto& [failure, said] : failures) {
-    CountingMachine machine;
-    machine.after_trace = failure;
-    Store store(file(), Access::write);
-    const CapturedLog log;
-    const auto report = tune(machine, store, std::vector{kTunedProblem}, options(), go_on);
-    ASSERT_TRUE(report) << report.error().message;
-    const Winner& winner = report->winners.at(0);
-    EXPECT_NE(strategy_of(winner.candidate.config), strategy_of<Sequential>());
-    EXPECT_FALSE(winner.overlap_fraction);
-    const auto stored = store.winner(store.platforms().front().id, kTunedProblem, Launch::graph);
-    ASSERT_TRUE(stored);
-    EXPECT_EQ(stored->winner, winner);
-    if (said.empty()) continue;
-    EXPECT_EQ(log.count(said), 1) << log.text();
-  }
-}
-
-TEST_F(TunerTest, what_fails_in_its_second_run_does_not_win) {
-  CountingMachine machine;
-  machine.after_second_run = [](auto& results) {
-    change_candidates(results, [](RunResult& result) {
-      result = {.verdict = Verdict::wrong, .reason = "off by one"};
-    });
-  };
-  Store store(file(), Access::write);
-  const CapturedLog log;
-  const auto report = tune(machine, store, std::vector{kTunedProblem}, options(), go_on);
-  ASSERT_TRUE(report) << report.error().message;
-  ASSERT_EQ(report->winners.size(), 1U);
-  EXPECT_EQ(strategy_of(report->winners[0].candidate.config), strategy_of<Sequential>());
-  EXPECT_GT(log.count("when it was run once more (steady) wrong: off by one"), 1) << log.text();
-}
-
-TEST_F(TunerTest, what_is_slower_than_sequential_in_its_second_run_does_not_win) {
-  CountingMachine machine;
-  int left = 2;
-  machine.after_trace = [&](auto& results) {
-    if (left-- > 0) change_candidates(results, [](RunResult& each) { scale(each, 3); });
-  };
-  Store store(file(), Access::write);
-  const auto report = tune(machine, store, std::vector{kTunedProblem}, options(), go_on);
-  ASSERT_TRUE(report) << report.error().message;
-  ASSERT_EQ(machine.traces.size(), 3U);
-  ASSERT_EQ(report->winners.size(), 1U);
-  const Winner& winner = report->winners[0];
-  EXPECT_THAT(machine.traces[2].configs, testing::Contains(winner.candidate.config));
-  for (const std::size_t earlier : {0, 1}) {
-    const auto& tried = machine.traces[earlier].configs;
-    for (const auto& later : {machine.traces[2].configs, machine.traces[1].configs}) {
-      if (later == tried) continue;
-      EXPECT_EQ(std::find_first_of(tried.begin() + 1, tried.end(), later.begin() + 1, later.end()),
-                tried.end());
-    }
-  }
-  const auto stored = store.winner(store.platforms().front().id, kTunedProblem, Launch::graph);
-  ASSERT_TRUE(stored);
-  EXPECT_EQ(stored->winner, winner);
-}
-
-TEST_F(TunerTest, where_nothing_stays_faster_sequential_wins) {
-  CountingMachine machine;
-  machine.after_trace = [](auto& results) {
-    change_candidates(results, [](RunResult& each) { scale(each, 3); });
-  };
-  Store store(file(), Access::write);
-  const auto report = tune(machine, store, std::vector{kTunedProblem}, options(), go_on);
-  ASSERT_TRUE(report) << report.error().message;
-  ASSERT_EQ(report->winners.size(), 1U);
-  EXPECT_EQ(strategy_of(report->winners[0].candidate.config), strategy_of<Sequential>());
-  EXPECT_FALSE(report->winners[0].overlap_fraction);
-}
-
-/// With one phase of 24 repetitions, a second run of the winner alone is 96 timed executions.
-TEST_F(TunerTest, second_runs_in_phases_take_half_as_long_again_at_most) {
-  CountingMachine machine;
-  Store store(file(), Access::write);
-  const auto report = tune(machine, store, std::vector{kTunedProblem}, options(), go_on);
-  ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(store.phase_results(report->run).size(), 9U);  // as many as it can have at once
-  EXPECT_LE(machine.timed + machine.timed_again, 1.5 * (machine.timed + 24 * 4));
-}
-
-/// The machine takes twice as long for some configs when they are cold; in the steady phase they
-/// are as fast as ever.
-TEST_F(TunerTest, what_is_slower_than_sequential_when_it_is_cold_does_not_win) {
-  for (const auto& [faults, all] : {std::pair{"slow_cold=1", true}, {"slow_cold=0.7", false}}) {
-    SetUp();
-    CountingMachine machine(faults);
-    Store store(file(), Access::write);
-    const auto report = tune(machine, store, std::vector{kTunedProblem}, options(), go_on);
-    ASSERT_TRUE(report) << report.error().message;
-    const Winner& winner = report->winners.at(0);
-    EXPECT_EQ(strategy_of(winner.candidate.config) == strategy_of<Sequential>(), all);
-    std::set<Config> out;
-    std::map<Config, double> fast;  // and its speedup in the steady phase
-    for (const PhaseResult& each : store.phase_results(report->run)) {
-      ASSERT_TRUE(each.speedup);
-      if (each.phase == RunPhase::steady && each.speedup->median > 1) {
-        fast[each.config] = each.speedup->median;
-      }
-      if (each.phase != RunPhase::cold || each.speedup->high >= 1) continue;
-      EXPECT_NEAR(each.speedup->median, fast.at(each.config) / 2, 0.05);
-      out.insert(each.config);
-    }
-    EXPECT_FALSE(out.empty()) << faults;
-    EXPECT_FALSE(out.contains(winner.candidate.config));
-    if (!all) {
-      EXPECT_TRUE(fast.contains(winner.candidate.config));
-    }
-    EXPECT_TRUE(store.check().empty());
-  }
 }
 
 TEST_F(TunerTest, the_winner_is_stored_before_it_is_traced) {

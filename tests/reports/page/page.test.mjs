@@ -314,6 +314,7 @@ test("speedups over tokens are lines on one axis, with their percentiles as band
   assert.ok(drawn.lines >= 4);
   for (const text of ["1k", "4k", "16k", "tokens"]) assert.ok(drawn.texts.includes(text), text);
   await curves.locator("summary").click();
+  await curves.locator("tbody tr").first().waitFor(); // the table is filled when it opens
   const rows = await curves.locator("tbody tr").evaluateAll((all) => all.map((row) => row.innerText));
   assert.equal(rows.length, 12);
   assert.ok(rows.includes(["o (tensor-parallel)", "4k", "1.20×", "1.15×", "1.30×"].join("\t")));
