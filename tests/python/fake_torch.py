@@ -67,6 +67,7 @@ class Module:
 
 class Cuda(types.SimpleNamespace):
     capturing = False
+    backend = "native"
     free = 1 << 30
     stream = 77
     calls: list[str] = []
@@ -79,6 +80,9 @@ class Cuda(types.SimpleNamespace):
 
     def is_current_stream_capturing(self):
         return self.capturing
+
+    def get_allocator_backend(self):
+        return self.backend
 
     def mem_get_info(self, device):
         return self.free, 1 << 40

@@ -125,6 +125,9 @@ class Pools(unittest.TestCase):
         with mock.patch.object(torch, "_C", SimpleNamespace()):
             old = Results(self.world, "cuda:0", 1 << 30)
         self.assertEqual(old.empty((8,), "bf16").data_ptr(), OTHER)
+        with mock.patch.object(torch.cuda, "backend", "cudaMallocAsync", create=True):
+            other = Results(self.world, "cuda:0", 1 << 30)
+        self.assertEqual(other.empty((8,), "bf16").data_ptr(), OTHER)
         self.assertEqual(self.used, [])
 
 

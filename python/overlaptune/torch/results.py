@@ -32,8 +32,9 @@ class Results:
         #: Pools by the number of the capture that they are for, 0 of none. What a graph writes, nothing else may use.
         self._pools: dict[int, Any] = {}
         self._pause = 0
-        # Before PyTorch 2.8 a pool is for all threads.
-        self._serves = bytes > 0 and hasattr(torch._C, "_cuda_beginAllocateCurrentThreadToPool")
+        # Before PyTorch 2.8 a pool is for all threads. Other allocators than PyTorch's own have none.
+        has_pools = hasattr(torch._C, "_cuda_beginAllocateCurrentThreadToPool")
+        self._serves = bytes > 0 and has_pools and torch.cuda.get_allocator_backend() == "native"
         #: A pool serves one thread at a time.
         self._lock = threading.Lock()
         weakref.finalize(self, _retire, self._pools)
