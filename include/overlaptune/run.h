@@ -94,7 +94,7 @@ typedef struct ovt_buffers {
   void* c; /* for the other ops */
   int32_t
       takes_results; /* 1: a C in memory for results (ovt_result_allocate) saves the copy, too */
-  int32_t unused; /* 0 */
+  int32_t unused;    /* 0 */
 } ovt_buffers;
 
 /* Version of the library that is linked: "0.1.0". */
@@ -211,11 +211,11 @@ OVT_API ovt_status ovt_plan_run_scaled(ovt_plan* plan, const void* a, const floa
 OVT_API void ovt_plan_destroy(ovt_plan* plan);
 
 /* Memory for results, which the peers of a rank reach. A plan of gemm_all_reduce or gemm_all_to_all
- * by peer_store, and one of gemm_all_reduce by signaled or sequential with peer_access, that is given a C in there stores into
- * it at once, where other memory costs a copy behind the plan (ovt_buffers.takes_results). Each
- * rank may do as it likes, in each run. The world has the memory once ovt_world_reserve has
- * reserved some, if there was room. It never moves, and what a program holds of it outlives the
- * world. */
+ * by peer_store, and one of gemm_all_reduce by signaled or sequential with peer_access, that is
+ * given a C in there stores into it at once, where other memory costs a copy behind the plan
+ * (ovt_buffers.takes_results). Each rank may do as it likes, in each run. The world has the memory
+ * once ovt_world_reserve has reserved some, if there was room. It never moves, and what a program
+ * holds of it outlives the world. */
 
 /* Takes memory for a result. It does not allocate, and waits for nothing. Not collective.
  * OVT_ERROR_MEMORY: no such piece is free. */
@@ -226,11 +226,11 @@ OVT_API ovt_status ovt_result_allocate(ovt_world* world, int64_t bytes, void** r
  * destroyed. NULL is allowed. */
 OVT_API void ovt_result_free(void* result);
 
-/* The same for allocators that ask for whole segments, such as torch.cuda.MemPool, whose functions
- * have this form. From ovt_pool_begin on, ovt_pool_allocate of the same thread takes from the
- * world's results, and returns NULL where there is no room. ovt_pool_free waits until the GPU is
- * idle, as cudaFree does. `capture` receives the number of the capture that `stream` takes part in,
- * or 0: memory that was used in a capture may serve no other work than its graph, so each has a
+/* Memory for results for allocators that ask for whole segments, such as torch.cuda.MemPool, whose
+ * functions have this form. From ovt_pool_begin on, ovt_pool_allocate of the same thread takes from
+ * the world's results, and returns NULL where there is no room. ovt_pool_free waits until the GPU
+ * is idle, as cudaFree does. `capture` receives the number of the capture that `stream` takes part
+ * in, or 0: memory that was used in a capture may serve no other work than its graph, so each has a
  * pool of its own. OVT_ERROR_MEMORY: the world has no memory for results. */
 OVT_API ovt_status ovt_pool_begin(ovt_world* world, cudaStream_t stream, uint64_t* capture);
 OVT_API void* ovt_pool_allocate(ptrdiff_t bytes, int device, cudaStream_t stream);

@@ -15,7 +15,7 @@ using run::ResultMemory;
 
 namespace {
 
-/// What `ovt_pool_allocate` of this thread takes from.
+/// The results that `ovt_pool_allocate` of this thread takes from.
 std::weak_ptr<ResultMemory>& results_of_thread() {
   thread_local std::weak_ptr<ResultMemory> results;
   return results;

@@ -61,7 +61,7 @@ class PeerStorePlan : public Plan {
     return gemm_.prepare(order_, crew_, own, nullptr);
   }
 
-  /// What each rank has at a place of its own.
+  /// The operand that each rank has at a place of its own; null: none.
   [[nodiscard]] const void* placed(const Operands& operands) const {
     return places_c() ? operands.c : nullptr;
   }
