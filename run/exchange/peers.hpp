@@ -28,8 +28,8 @@ kernels::Before enqueue_gate(cudaStream_t stream, const World& world, const Comm
 /// The offset of an operand in `World::memory`. Throws `Failure` (`bad_input`): it is not in there.
 [[nodiscard]] std::ptrdiff_t offset_in(const World& world, const void* operand);
 
-/// A row-major matrix of `n` columns, of which each rank tells the others its
-/// place, and the collective on it (kernels/peer_exchange.hpp).
+/// A row-major matrix of `n` columns, of which each rank tells the others its place, and the
+/// collective on it (kernels/peer_exchange.hpp).
 struct PeerMatrix {
   Collective collective = Collective::reduce_scatter;
   Dtype dtype = Dtype::bf16;
@@ -41,9 +41,8 @@ struct PeerMatrix {
 
 /// Enqueues an exchange, behind a gate that tells the place of the matrix. Only one exchange runs
 /// at a time, because all use the world's words. `key.peers` is set, and `make_ready` was called
-/// for the key. Throws `Failure`
-/// (`bad_input`): as `barrier_with`, or a piece is too large, or there are more
-/// than `kMostRegions`.
+/// for the key. Throws `Failure` (`bad_input`): as `barrier_with`; a piece is too large; or there
+/// are more than `kMostRegions`.
 void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, const PeerMatrix& what,
                    std::span<const kernels::PeerPiece> pieces);
 

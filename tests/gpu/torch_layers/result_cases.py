@@ -93,7 +93,7 @@ def ranks_with_results_of_different_kinds(world: World) -> None:
 @case
 def results_of_graphs(world: World) -> None:
     """Those of a graph stay until its next replay, whatever runs eagerly or in another graph; and what is kept of eager
-    runs is not overwritten by replays. The blocks of a graph come back when it is destroyed."""
+    runs is not overwritten by replays."""
     for way in WAYS:
         with another(world, strategies=[way]) as own, torch.no_grad():
             layer = row_layer(own)
