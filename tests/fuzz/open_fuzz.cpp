@@ -233,7 +233,7 @@ void use_elsewhere(const std::string& path, Plain& plain) {
     here->gpu_count = sqlite3_column_int(row, 4);
     here->sms = sqlite3_column_int(row, 5);
     here->compute_capability = sqlite3_column_int(row, 6);
-    here->multicast_allowed = sqlite3_column_int(row, 7);
+    here->multicast_allowed = sqlite3_column_int(row, 7) != 0 ? 1 : 0;  // A host has no 7.
     here->memory_bytes = sqlite3_column_int64(row, 8);
   });
   if (!here) return;
