@@ -35,7 +35,8 @@ const std::map<std::string, std::set<std::string>> kFields{
     {"sequential", {"ctas", "transport"}},
     {"chunked", {"ctas", "transport", "chunks"}},
     {"signaled", {"tile", "stages", "cluster", "swizzle", "ctas", "transport", "wait", "groups"}},
-    {"waiting", {"tile", "stages", "cluster", "swizzle", "ctas", "transport", "groups"}},
+    {"waiting",
+     {"tile", "stages", "cluster", "swizzle", "ctas", "transport", "k_chunks", "groups"}},
     {"peer_store", {"tile", "stages", "cluster", "swizzle", "groups"}}};
 
 /// The words of a config's line.
