@@ -1,6 +1,7 @@
 #include "machine/simulator/gemm_execution.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace overlaptune::sim {
@@ -105,9 +106,19 @@ std::vector<double> execute(const TileSchedule& schedule, double spread, const N
     double end = 0;
     const double earliest = arrivals.empty() ? 0 : arrivals[ends.size()];
     for (; run < last; ++run) {
-      const double time = schedule.runs[run].time;
-      for (std::int64_t i = 0; i < schedule.runs[run].tiles; ++i) {
-        end = std::max(end, queue.take(time * (1 + spread * noise.normal(tile++)), earliest));
+      const TileRun& tiles = schedule.runs[run];
+      // Numbers are drawn ahead: what the queue does next is hard to guess for a processor, and
+      // would hold them up.
+      std::array<double, 64> times;
+      for (std::int64_t left = tiles.tiles; left > 0;) {
+        const auto count = std::min<std::size_t>(times.size(), static_cast<std::size_t>(left));
+        for (std::size_t i = 0; i < count; ++i) {
+          times[i] = tiles.time * (1 + spread * noise.normal(tile++));
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+          end = std::max(end, queue.take(times[i], earliest));
+        }
+        left -= static_cast<std::int64_t>(count);
       }
     }
     if (ends.empty()) queue.shrink(static_cast<std::size_t>(schedule.more_sms));
