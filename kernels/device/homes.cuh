@@ -98,14 +98,17 @@ __device__ __forceinline__ int next_position(const Run& run, Items& items, const
   return run.items;
 }
 
-/// The position of the first item.
-template <class Items, class Step>
+/// The position of the first item. `start`: that of a cluster, if all are there and go on by steps;
+/// of those that have homes, the home.
+template <class Items, class Start, class Step>
 __device__ __forceinline__ int first_position(const Run& run, int cluster, Items& items,
-                                              const Step& step) {
+                                              const Start& start, const Step& step) {
   if (!are_closed(items.arrived)) {
     atomicOr(&own_flags(run)->here[cluster / 32], 1u << cluster % 32);
     if (cluster < run.homes) return cluster;
-    if (close_homes(run, items.arrived + 1) == run.clusters) return cluster;
+    if (close_homes(run, items.arrived + 1) == run.clusters) {
+      return run.deals != 0 ? start(cluster) : cluster;
+    }
   }
   return next_position(run, items, step);
 }

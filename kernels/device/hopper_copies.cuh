@@ -110,27 +110,24 @@ __device__ __forceinline__ void load_push(const volatile Push& push, int before,
                                           const Stages& stages) {
   Ring<K> ring(before);
 #pragma unroll 1
-  for (int step = 0; step < steps_of<K>(push); ++step) {
+  for (int step = 0; step < steps_of(push); ++step) {
     barrier_wait(stages.empty + 8 * ring.stage, ring.phase);
     const u32 filled = stages.full + 8 * ring.stage;
-    const u32 bytes = bytes_of_step<K>(push, step);
-    barrier_expect(filled, bytes);
-    if (bytes > 0) {
-      load_bytes(stages.memory + ring.stage * K::kStageBytes,
-                 reinterpret_cast<const char*>(push.from + step * kStepVectors<K>), filled, bytes);
-    }
+    barrier_expect(filled, 16u * static_cast<u32>(vectors_of_step(push, step)));
+    each_line(push, step, [&](i64 distance, u32 offset, u32 bytes) {
+      load_bytes(stages.memory + ring.stage * K::kStageBytes + offset,
+                 reinterpret_cast<const char*>(push.from + distance), filled, bytes);
+    });
     ring.step();
   }
 }
 
 /// The part of thread 0 of a consumer in a step of a push that is in the ring: it starts the store
 /// at the peer. The step before has been read then.
-template <class K>
 __device__ __forceinline__ void store_step(const volatile Push& push, int step, u32 from) {
-  const u32 bytes = bytes_of_step<K>(push, step);
-  if (bytes > 0) {
-    store_bytes(reinterpret_cast<char*>(push.to + step * kStepVectors<K>), from, bytes);
-  }
+  each_line(push, step, [&](i64 distance, u32 offset, u32 bytes) {
+    store_bytes(reinterpret_cast<char*>(push.to + distance), from + offset, bytes);
+  });
   end_stores();
   wait_for_reads<1>();
 }

@@ -144,19 +144,33 @@ __device__ __forceinline__ u32 own_number(u32 number) {
   return number / kStride<K>;
 }
 
-/// A push passes through the ring as steps of so many bytes. Both CTAs of a cluster take as many.
-/// Its fields are read anew each time: the loading thread has few registers.
+/// A push passes through the ring as steps of lines that one stage has room for. Both CTAs of a
+/// cluster take as many. Its fields are read anew each time: the loading thread has few registers.
 template <class K>
 constexpr int kStepVectors = K::kStageBytes / 16;
-template <class K>
 __device__ __forceinline__ int steps_of(const volatile Push& push) {
-  return (push.most + kStepVectors<K> - 1) / kStepVectors<K>;
+  const int step = push.lines * push.line;
+  return (push.most + step - 1) / step;
 }
-/// Bytes of a step, maybe none.
-template <class K>
-__device__ __forceinline__ u32 bytes_of_step(const volatile Push& push, int step) {
-  const int left = push.vectors - step * kStepVectors<K>;
-  return left <= 0 ? 0 : 16 * (left < kStepVectors<K> ? left : kStepVectors<K>);
+/// Vectors of a step, maybe none.
+__device__ __forceinline__ int vectors_of_step(const volatile Push& push, int step) {
+  const int most = push.lines * push.line;
+  const int left = push.vectors - step * most;
+  return left <= 0 ? 0 : left < most ? left : most;
+}
+/// Calls `copy(distance, offset, bytes)` for each line of a step: its distance from the first one
+/// of the push in vectors, and its offset in the stage in bytes.
+template <class Copy>
+__device__ __forceinline__ void each_line(const volatile Push& push, int step, const Copy& copy) {
+  const int vectors = vectors_of_step(push, step);
+  i64 distance = static_cast<i64>(step) * push.lines * push.pitch;
+#pragma unroll 1
+  for (int done = 0; done < vectors; done += push.line) {
+    const int left = vectors - done;
+    copy(distance, 16u * static_cast<u32>(done),
+         16u * static_cast<u32>(left < push.line ? left : push.line));
+    distance += push.pitch;
+  }
 }
 
 }  // namespace overlaptune::kernels::device

@@ -71,6 +71,13 @@ __device__ __forceinline__ int position_of_item(const Launch<K>& launch, Items<K
   const Order& order = launch.order;
   // CTAs that share a tile add it up in the memory of their ring: they have no other item.
   const bool one_each = splits_k<K>(order);
+  const auto start = [&](int cluster) {
+    if constexpr (K::Feed::kWaits) {
+      return start_of(launch.feed, cluster);
+    } else {
+      return cluster;
+    }
+  };
   const auto step = [&](int from) {
     if constexpr (K::Feed::kWaits) {
       return step_from(run, launch.feed, from);
@@ -84,7 +91,7 @@ __device__ __forceinline__ int position_of_item(const Launch<K>& launch, Items<K
     const u32 phase = number / 2 & 1;
     if (takes_items<K>(order)) {
       if (number == 0) {
-        position = first_position(run, own_cluster<K>(order), items, step);
+        position = first_position(run, own_cluster<K>(order), items, start, step);
       } else if (!one_each) {
         position = next_position(run, items, step);
       }
@@ -204,8 +211,8 @@ __device__ __forceinline__ bool hand_over(const Launch<K>& launch, Items<K>& ite
     if constexpr (K::Feed::kWaits) {
       if (item.what == kPush) {
         volatile Push& push = items.pushes[number % kItems];
-        put_push(launch.feed, item.index, push);
-        steps = item.slot = steps_of<K>(push);
+        put_push(launch.feed, item.index, kStepVectors<K>, push);
+        steps = item.slot = steps_of(push);
       }
     }
     item.steps = items.loaded;

@@ -8,14 +8,14 @@ namespace overlaptune::sim {
 namespace {
 
 /// The copy of one piece to one peer, and its flag. The first one also meets the peer.
-PlannedCollective plan_copy(const CopyProfile& copy, double bytes, bool first) {
+Expected<PlannedCollective> plan_copy(const CopyProfile& copy, double bytes, bool first) {
   const double latency = copy.piece + (first ? copy.meet : 0);
   const double moving = bytes / copy.engine_rate;
-  return {.run = {.time = latency + moving,
-                  .wire_bytes = bytes,
-                  .link_load = moving / (latency + moving),
-                  .latency = latency,
-                  .queue = copy.queue}};
+  return PlannedCollective{.run = {.time = latency + moving,
+                                   .wire_bytes = bytes,
+                                   .link_load = moving / (latency + moving),
+                                   .latency = latency,
+                                   .queue = copy.queue}};
 }
 
 /// An all_gather by peer access in which each rank receives so many bytes.
@@ -87,20 +87,16 @@ Expected<Schedule> SimulationOf<Waiting>::schedule(const Profile& profile, const
   }
   const int ctas = ctas_per_tile(kernel.order, config.tile, problem.k, kernel.sms,
                                  gpu_limits(profile.gpu.compute_capability));
-  schedule.needed_after.clear();
-  for (int chunk = 0; chunk < config.k_chunks; ++chunk) {
-    schedule.needed_after.push_back(needs_chunk_after(chunk, config.k_chunks, ctas));
-  }
-  for (std::size_t i = 0; i < (cuts.size() - 1) * schedule.needed_after.size(); ++i) {
-    const std::size_t group = 1 + i % (cuts.size() - 1);
+  const bool chunk_by_chunk = travels_chunk_by_chunk(order.tiles(), kernel.sms);
+  for (const SentChunk& sent : sent_chunks(cuts.size() - 1, config.k_chunks, chunk_by_chunk)) {
     const double bytes =
-        static_cast<double>((cuts[group].bytes - cuts[group - 1].bytes).count) / config.k_chunks;
-    if (!by_peers) {
-      schedule.collectives.push_back(plan_copy(profile.copy, bytes, i == 0));
-      continue;
-    }
-    const auto piece = plan_push(profile, problem, bytes, config.comm_ctas);
+        static_cast<double>((cuts[sent.group].bytes - cuts[sent.group - 1].bytes).count) /
+        config.k_chunks;
+    auto piece = by_peers ? plan_push(profile, problem, bytes, config.comm_ctas)
+                          : plan_copy(profile.copy, bytes, schedule.collectives.empty());
     if (!piece) return error_of(piece);
+    piece->group = sent.group;
+    piece->needed_after = needs_chunk_after(sent.chunk, config.k_chunks, ctas);
     schedule.collectives.push_back(*piece);
   }
   const TileTimes times = tile_times(profile, kernel);

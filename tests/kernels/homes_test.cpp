@@ -58,7 +58,8 @@ class Queue {
       items.arrived = device::arrive(run);
       auto& mine = taken[static_cast<std::size_t>(cluster)];
       const auto step = [&](int from) { return from + run.clusters; };
-      int position = device::first_position(run, cluster, items, step);
+      const auto start = [](int own) { return own; };
+      int position = device::first_position(run, cluster, items, start, step);
       while (position < case_.items) {
         mine.push_back(position);
         if (case_.one_each) break;
