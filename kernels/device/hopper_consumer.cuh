@@ -106,7 +106,7 @@ __device__ __forceinline__ void push_steps(const Items<K>& items, u32 number, co
       release(at % K::kStages);
       continue;
     }
-    store_step(push, step, stages.memory + at % K::kStages * K::kStageBytes);
+    store_step<K>(push, step, stages.memory + at % K::kStages * K::kStageBytes);
     if (step > 0) release((at - 1) % K::kStages);
   }
   if (K::kPingPong) barrier_arrive(turns + 8 * (consumer ^ 1));

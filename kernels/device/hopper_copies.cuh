@@ -110,11 +110,11 @@ __device__ __forceinline__ void load_push(const volatile Push& push, int before,
                                           const Stages& stages) {
   Ring<K> ring(before);
 #pragma unroll 1
-  for (int step = 0; step < steps_of(push); ++step) {
+  for (int step = 0; step < steps_of<K>(push); ++step) {
     barrier_wait(stages.empty + 8 * ring.stage, ring.phase);
     const u32 filled = stages.full + 8 * ring.stage;
-    barrier_expect(filled, 16u * static_cast<u32>(vectors_of_step(push, step)));
-    each_line(push, step, [&](i64 distance, u32 offset, u32 bytes) {
+    barrier_expect(filled, 16u * static_cast<u32>(vectors_of_step<K>(push, step)));
+    each_line<K>(push, step, [&](int distance, u32 offset, u32 bytes) {
       load_bytes(stages.memory + ring.stage * K::kStageBytes + offset,
                  reinterpret_cast<const char*>(push.from + distance), filled, bytes);
     });
@@ -124,8 +124,9 @@ __device__ __forceinline__ void load_push(const volatile Push& push, int before,
 
 /// The part of thread 0 of a consumer in a step of a push that is in the ring: it starts the store
 /// at the peer. The step before has been read then.
+template <class K>
 __device__ __forceinline__ void store_step(const volatile Push& push, int step, u32 from) {
-  each_line(push, step, [&](i64 distance, u32 offset, u32 bytes) {
+  each_line<K>(push, step, [&](int distance, u32 offset, u32 bytes) {
     store_bytes(reinterpret_cast<char*>(push.to + distance), from + offset, bytes);
   });
   end_stores();

@@ -147,29 +147,44 @@ __device__ __forceinline__ u32 own_number(u32 number) {
 /// A push passes through the ring as steps of lines that one stage has room for. Both CTAs of a
 /// cluster take as many. Its fields are read anew each time: the loading thread has few registers.
 template <class K>
-constexpr int kStepVectors = K::kStageBytes / 16;
+constexpr int kStageVectors = K::kStageBytes / 16;
+/// Vectors of a step but the last one.
+template <class K>
+__device__ __forceinline__ int step_of(const volatile Push& push) {
+  return K::kWaitsForChunks ? push.lines * push.line : kStageVectors<K>;
+}
+template <class K>
 __device__ __forceinline__ int steps_of(const volatile Push& push) {
-  const int step = push.lines * push.line;
+  const int step = step_of<K>(push);
   return (push.most + step - 1) / step;
 }
 /// Vectors of a step, maybe none.
+template <class K>
 __device__ __forceinline__ int vectors_of_step(const volatile Push& push, int step) {
-  const int most = push.lines * push.line;
+  const int most = step_of<K>(push);
   const int left = push.vectors - step * most;
   return left <= 0 ? 0 : left < most ? left : most;
 }
 /// Calls `copy(distance, offset, bytes)` for each line of a step: its distance from the first one
 /// of the push in vectors, and its offset in the stage in bytes.
-template <class Copy>
+template <class K, class Copy>
 __device__ __forceinline__ void each_line(const volatile Push& push, int step, const Copy& copy) {
-  const int vectors = vectors_of_step(push, step);
-  i64 distance = static_cast<i64>(step) * push.lines * push.pitch;
+  int left = vectors_of_step<K>(push, step);
+  if constexpr (!K::kWaitsForChunks) {
+    if (left > 0) copy(step * kStageVectors<K>, 0U, 16 * static_cast<u32>(left));
+  } else {
+    int distance = step * push.lines * push.pitch;
+    u32 offset = 0;
 #pragma unroll 1
-  for (int done = 0; done < vectors; done += push.line) {
-    const int left = vectors - done;
-    copy(distance, 16u * static_cast<u32>(done),
-         16u * static_cast<u32>(left < push.line ? left : push.line));
-    distance += push.pitch;
+    while (left > 0) {
+      const int whole = push.line;
+      const int line = left < whole ? left : whole;
+      const u32 bytes = 16 * static_cast<u32>(line);
+      copy(distance, offset, bytes);
+      left -= line;
+      distance += push.pitch;
+      offset += bytes;
+    }
   }
 }
 

@@ -211,8 +211,8 @@ __device__ __forceinline__ bool hand_over(const Launch<K>& launch, Items<K>& ite
     if constexpr (K::Feed::kWaits) {
       if (item.what == kPush) {
         volatile Push& push = items.pushes[number % kItems];
-        put_push(launch.feed, item.index, kStepVectors<K>, push);
-        steps = item.slot = steps_of(push);
+        put_push<K::kWaitsForChunks>(launch.feed, item.index, kStageVectors<K>, push);
+        steps = item.slot = steps_of<K>(push);
       }
     }
     item.steps = items.loaded;

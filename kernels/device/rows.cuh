@@ -133,12 +133,12 @@ struct Sent {
   int chunk;
   int share;
 };
-template <int kGroups>
+template <bool kInChunks, int kGroups>
 __device__ __forceinline__ Sent sent_by(const RowsParams<kGroups>& rows, int number) {
   int part = number / rows.shares;
   const int share = number - part * rows.shares;
   int chunk = 0;
-  if (rows.chunks > 1) {
+  if (kInChunks && rows.chunks > 1) {
     const int inner = rows.chunk_by_chunk != 0 ? rows.arrivals_count - 1 : rows.chunks;
     const int outer = part / inner;
     part -= outer * inner;
@@ -149,17 +149,17 @@ __device__ __forceinline__ Sent sent_by(const RowsParams<kGroups>& rows, int num
 }
 
 /// Puts a share in its place. `step`: vectors that are sent together at most; a line of a chunk has
-/// no more of them.
-template <int kGroups, class Slot>
+/// no more of them. `kInChunks`: rows may travel in chunks of their columns.
+template <bool kInChunks, int kGroups, class Slot>
 __device__ __forceinline__ void put_push(const RowsParams<kGroups>& rows, int number, int step,
                                          Slot& push) {
-  const Sent sent = sent_by(rows, number);
+  const Sent sent = sent_by<kInChunks>(rows, number);
   const Arrival& group = rows.arrivals[sent.group];
   const int wanted = sent.share * group.most;
   const int begin = wanted < group.units ? wanted : group.units;
   const int units = group.units - begin < group.most ? group.units - begin : group.most;
   push.counter = group.receiver + sent.chunk * rows.chunk_counters;
-  if (rows.row_vectors == 0) {
+  if (!kInChunks || rows.row_vectors == 0) {
     push.vectors = units;
     push.most = group.most;
     push.line = step;

@@ -107,7 +107,7 @@ TEST(Pushes, shares_of_a_group_cover_its_rows_once) {
     std::vector<int> sent(rows.size());
     for (int share = 0; share < shares; ++share) {
       device::Push push;
-      device::put_push(all, shares + share, 64, push);  // behind the shares of group 1
+      device::put_push<true>(all, shares + share, 64, push);  // behind the shares of group 1
       EXPECT_EQ(push.counter, &counter);
       EXPECT_EQ(push.from - rows.data(), push.to - matrix.data());
       EXPECT_LE(push.vectors, push.most);
@@ -159,7 +159,7 @@ TEST(Pushes, shares_of_chunks_cover_the_columns_of_a_group_once) {
         std::vector<int> times(rows.size());
         for (int share = 0; share < shares; ++share) {
           device::Push push;
-          device::put_push(all, number++, kStep, push);
+          device::put_push<true>(all, number++, kStep, push);
           ASSERT_EQ(push.counter - counters.data(),
                     static_cast<std::ptrdiff_t>(sent.group) + 4 * sent.chunk);
           ASSERT_EQ(push.from - rows.data(), push.to - matrix.data());
