@@ -61,7 +61,7 @@ struct Arrival {
   const u32* counter;  ///< null: the rows are there
   const Vector* from;
   Vector* to;
-  u32* receiver;  ///< the counter that the peer has for its group
+  u32* receiver;  ///< the counter that the peer has for its group, or the first chunk of it
   int units;
   int most;
 };
@@ -88,12 +88,12 @@ struct RowsParams {
   int period_tiles;
   int period_pushes;
   int pushing;         ///< clusters that only push where all are there; 0: none
-  int shares;          ///< of a group's rows; each is pushed by one CTA
+  int shares;          ///< of a group's rows, or of a chunk; each is pushed by one CTA
   int shares_an_item;  ///< 1, or 2 where the CTAs of a cluster push one each
   // Rows that the launch sends in chunks of their columns.
   int row_vectors;     ///< of a row; 0: rows travel whole
   int chunk_vectors;   ///< of its part in a chunk but the last, which may be shorter
-  int chunks;          ///< at least 1
+  int chunks;          ///< of rows that the launch sends; at least 1
   int chunk_by_chunk;  ///< 1: a chunk of all groups, then the next; else all chunks of a group
   Arrival arrivals[kGroups];
 };

@@ -121,7 +121,7 @@ struct Push {
   Vector* to;
   u32* counter;
   int vectors;
-  int most;   // vectors of the largest share of the group
+  int most;   // vectors of the largest share of these
   int line;   // vectors of a line
   int pitch;  // from a line to the next
   int lines;  // that are sent together, in a step

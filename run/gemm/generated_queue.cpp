@@ -12,11 +12,16 @@ namespace {
 
 constexpr std::int64_t kVectorBytes = 16;
 
-/// The number of shares of a group's rows: one for each pushing CTA, unless they would be small.
-std::int64_t shares_of(const GeneratedRows::Pushes& pushes, std::int64_t bytes, int ctas_an_item) {
+/// The number of shares of a group of so many units, which are not cut: one for each pushing CTA,
+/// unless they would be small.
+std::int64_t shares_of(const GeneratedRows::Pushes& pushes, std::int64_t bytes, std::int64_t units,
+                       int ctas_an_item) {
   constexpr std::int64_t kSmallest = 32 << 10;
-  const std::int64_t wanted = std::clamp<std::int64_t>(bytes / kSmallest, 1, pushes.ctas);
-  return (wanted + ctas_an_item - 1) / ctas_an_item * ctas_an_item;
+  const std::int64_t wanted =
+      std::clamp<std::int64_t>(bytes / kSmallest, 1, std::min<std::int64_t>(pushes.ctas, units));
+  const std::int64_t most = (units + wanted - 1) / wanted;
+  const std::int64_t shares = (units + most - 1) / most;  // none of them empty
+  return (shares + ctas_an_item - 1) / ctas_an_item * ctas_an_item;
 }
 
 /// Pushes of a share that take as long as a tile, nominally: the order of items is made with it,
@@ -52,7 +57,8 @@ QueuedItems queued_items(const QueuedKernel& kernel, const GeneratedOperands& op
   items.chunks = static_cast<int>((operands.k + columns - 1) / columns);
   items.chunk_by_chunk = travels_chunk_by_chunk(tiles, sms - rows.pushes->ctas);
   const std::int64_t bytes = most_rows * columns * operand_bytes(kernel.elements);
-  items.shares = shares_of(*rows.pushes, bytes, kernel.ctas_an_item);
+  const std::int64_t units = rows.chunk_columns > 0 ? most_rows : bytes / kVectorBytes;
+  items.shares = shares_of(*rows.pushes, bytes, units, kernel.ctas_an_item);
   const double share = static_cast<double>(bytes) / static_cast<double>(items.shares);
   items.order = push_order({.ctas = sms / kernel.ctas_an_item,
                             .pushing = rows.pushes->ctas / kernel.ctas_an_item,
@@ -93,7 +99,7 @@ device::Run run_of(const GeneratedOperands& operands, const QueuedItems& items, 
 
 namespace {
 
-/// The rows of this rank that a peer needs for its group `number`, as vectors.
+/// The rows of this rank that a peer needs for its group `number`.
 void send(const TileOrder& order, const GeneratedOperands& operands, std::int64_t row_bytes,
           std::int64_t shares, std::size_t number, device::Arrival& to) {
   const GeneratedRows& rows = *operands.rows;

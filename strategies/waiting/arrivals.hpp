@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/config/tiling.hpp"
+#include "strategies/waiting/config.hpp"
 
 namespace overlaptune {
 
@@ -81,6 +82,11 @@ struct SentChunk {
 /// The order in which the chunks of groups 1 to `groups` travel.
 [[nodiscard]] std::vector<SentChunk> sent_chunks(std::size_t groups, int chunks,
                                                  bool chunk_by_chunk);
+
+/// Whether two CTAs may share a tile: CTAs that did could not push rows as well.
+[[nodiscard]] inline bool shares_tiles(const Waiting& config) {
+  return config.transport != Transport::peer_access;
+}
 
 /// The part of its time after which a tile needs a chunk. `ctas`: CTAs that share it; the second
 /// one of two begins in the middle of k.

@@ -20,8 +20,9 @@ using waiting::RowsSoFar;
 
 namespace {
 
-/// Chunks of columns that are tried: a copy of a chunk has the same gap as any other, so that more
-/// of them brought nothing (docs/results/2026-11-29-h200-nvlink-x2.md, "Columns in chunks").
+/// Chunks of columns that are tried. A copy of a chunk has the same gap as any other, so that more
+/// of them brought nothing (docs/results/2026-11-29-h200-nvlink-x2.md, "Columns in chunks"); of
+/// pushes more were not tried.
 constexpr std::array<int, 2> kTriedChunks{2, 4};
 
 /// A generated GEMM beside the arrivals, at the clock that it will run at.
@@ -44,7 +45,8 @@ WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arr
   const int sms = parts.platform.sms - arrivals.way.comm_ctas;
   TileOrder tiles = order.block;
   tiles.blocks = order.blocks;
-  const GemmWork work = model.work(tile, walked_together(tiles), problem.k, sms);
+  GemmWork work = model.work(tile, walked_together(tiles), problem.k, sms);
+  if (arrivals.way.transport == Transport::peer_access) work.ctas = 1;  // `shares_tiles`
   const double slowdown =
       std::clamp(arrivals.slowdown.gemm * arrivals.feed.gemm_factor(work, model.constants()), 1.0,
                  kLargestGemmSlowdown);

@@ -61,7 +61,8 @@ class RowsByCopies : public RowsOfPeers {
         block_rows_(request.work.tiled().order.block_rows),
         chunks_(sent_chunks(
             groups_.size() - (leaves_out_ ? 2 : 1), request.work.config_as<Waiting>().k_chunks,
-            travels_chunk_by_chunk(request.work.tiled().order.tiles(), request.engine.sms))) {}
+            travels_chunk_by_chunk(request.work.tiled().order.tiles(),
+                                   request.engine.sms - sms_of_exchange(request)))) {}
 
   void describe(const Operands& operands, GeneratedOperands& gemm) const override {
     gemm.barrier = world_.barrier(route_);
@@ -170,6 +171,13 @@ class PushedByGemm : public RowsOfPeers {
 std::int64_t gathered_scales_bytes(const Problem& problem) {
   const bool each = scales_of(problem.elements) == Scales::rows;
   return each ? problem.m * static_cast<std::int64_t>(sizeof(float)) : 0;
+}
+
+int sms_of_exchange(const Request& request) {
+  constexpr int kSmsOfCopies = 8;
+  const auto& config = request.work.config_as<Waiting>();
+  const bool copies = config.transport == Transport::copy_engine;
+  return copies && request.engine.world.shares_gpu() ? kSmsOfCopies : 0;
 }
 
 Expected<std::unique_ptr<RowExchange>> make_row_exchange(const Request& request) {

@@ -8,14 +8,14 @@ namespace overlaptune::sim {
 namespace {
 
 /// The copy of one piece to one peer, and its flag. The first one also meets the peer.
-Expected<PlannedCollective> plan_copy(const CopyProfile& copy, double bytes, bool first) {
+PlannedCollective plan_copy(const CopyProfile& copy, double bytes, bool first) {
   const double latency = copy.piece + (first ? copy.meet : 0);
   const double moving = bytes / copy.engine_rate;
-  return PlannedCollective{.run = {.time = latency + moving,
-                                   .wire_bytes = bytes,
-                                   .link_load = moving / (latency + moving),
-                                   .latency = latency,
-                                   .queue = copy.queue}};
+  return {.run = {.time = latency + moving,
+                  .wire_bytes = bytes,
+                  .link_load = moving / (latency + moving),
+                  .latency = latency,
+                  .queue = copy.queue}};
 }
 
 /// An all_gather by peer access in which each rank receives so many bytes.
@@ -75,7 +75,8 @@ Expected<Schedule> SimulationOf<Waiting>::schedule(const Profile& profile, const
   GemmKernel kernel{.order = at_once(order),
                     .k = problem.k,
                     .tile = config.tile,
-                    .sms = profile.gpu.sms - config.comm_ctas};
+                    .sms = profile.gpu.sms - config.comm_ctas,
+                    .shares_tiles = shares_tiles(config)};
   Schedule schedule{.coupling = Coupling::waiting};
   const std::vector<Cut>& cuts = work.tiled().cuts;
   const bool by_peers = config.transport == Transport::peer_access;
@@ -85,19 +86,21 @@ Expected<Schedule> SimulationOf<Waiting>::schedule(const Profile& profile, const
     if (!whole) return error_of(whole);
     schedule.peer = taken_once(profile, *whole);
   }
-  const int ctas = ctas_per_tile(kernel.order, config.tile, problem.k, kernel.sms,
-                                 gpu_limits(profile.gpu.compute_capability));
+  const int ctas = ctas_of_tile(profile, kernel);
   const bool chunk_by_chunk = travels_chunk_by_chunk(order.tiles(), kernel.sms);
   for (const SentChunk& sent : sent_chunks(cuts.size() - 1, config.k_chunks, chunk_by_chunk)) {
     const double bytes =
         static_cast<double>((cuts[sent.group].bytes - cuts[sent.group - 1].bytes).count) /
         config.k_chunks;
-    auto piece = by_peers ? plan_push(profile, problem, bytes, config.comm_ctas)
-                          : plan_copy(profile.copy, bytes, schedule.collectives.empty());
-    if (!piece) return error_of(piece);
-    piece->group = sent.group;
-    piece->needed_after = needs_chunk_after(sent.chunk, config.k_chunks, ctas);
-    schedule.collectives.push_back(*piece);
+    PlannedCollective piece = plan_copy(profile.copy, bytes, schedule.collectives.empty());
+    if (by_peers) {
+      const auto pushed = plan_push(profile, problem, bytes, config.comm_ctas);
+      if (!pushed) return error_of(pushed);
+      piece = *pushed;
+    }
+    piece.group = sent.group;
+    piece.needed_after = needs_chunk_after(sent.chunk, config.k_chunks, ctas);
+    schedule.collectives.push_back(piece);
   }
   const TileTimes times = tile_times(profile, kernel);
   kernel.order = order.block;

@@ -59,7 +59,7 @@ std::map<std::tuple<int, int, int, int>, int> stores_made;
 constexpr int kMostCtas = 16;  // of a rank
 constexpr int kSwizzle = 2;
 constexpr int kLaunches = 2;  // of a rank, one after the other
-constexpr int kShares = 4;    // of the rows of a group that are pushed
+constexpr int kShares = 6;    // of the rows of a group that are pushed, which they do not divide
 
 struct Case {
   Op op = Op::all_gather_gemm;
@@ -539,6 +539,10 @@ std::vector<Case> cases() {
                     .chunk_by_chunk = by_turns,
                     .rounds = 20});
     list.push_back({.steps = 40, .columns = 1, .chunks = chunks, .chunk_by_chunk = by_turns});
+    // Two groups.
+    for (const bool turns : {false, true}) {
+      list.push_back({.panels = 3, .columns = 1, .chunks = chunks, .chunk_by_chunk = turns});
+    }
     list.push_back({.room = 2,
                     .steps = 7,
                     .has_barrier = false,
@@ -577,22 +581,32 @@ TEST(EmulatedGemm, ends_and_stores_each_subtile_once) {
   }
 }
 
+TEST(EmulatedGemm, the_host_knows_which_kernels_wait_for_chunks) {
+  const Tile tile{BLOCK_M, BLOCK_N, 64, STAGES, CLUSTER};
+  EXPECT_EQ(Kernel::kWaitsForChunks, RANKS == 0 && may_have_chunks(tile));
+  EXPECT_EQ(most_chunk_bytes(tile), Kernel::kStageBytes);
+}
+
 /// Rows that do not come are loaded all the same then, and sums added up; nobody reads the result.
 TEST(EmulatedGemm, ends_where_a_rank_does_other_work) {
   constexpr int kRanks = RANKS ? RANKS : 2;
   emulator::tile = {.rows = BLOCK_M, .columns = BLOCK_N, .cluster = CLUSTER};
   emulator::tiles_are_shared = false;
-  const Case each = cases().front();
-  emulator::k_steps = each.steps;
-  emulator::Machine machine(kRanks * kMostCtas, CONSUMERS, std::random_device{}());
-  emulator::machine = &machine;
-  Ranks ranks(each, kRanks);
-  ASSERT_TRUE(each.has_barrier);
-  emulator::on_load = [](int, int, int, int) {};
-  ranks.differ();
-  ranks.run(machine);
-  EXPECT_EQ(ranks.ended_by(), device::Awaited::differs);
-  EXPECT_EQ(machine.faults().find("wait for ever"), std::string::npos) << machine.faults();
+  const Case plain = cases().front();
+  Case in_chunks = plain;
+  if (Kernel::kWaitsForChunks) in_chunks.chunks = 3;
+  for (const Case& each : {plain, in_chunks}) {
+    emulator::k_steps = each.steps;
+    emulator::Machine machine(kRanks * kMostCtas, CONSUMERS, std::random_device{}());
+    emulator::machine = &machine;
+    Ranks ranks(each, kRanks);
+    ASSERT_TRUE(each.has_barrier);
+    emulator::on_load = [](int, int, int, int) {};
+    ranks.differ();
+    ranks.run(machine);
+    EXPECT_EQ(ranks.ended_by(), device::Awaited::differs);
+    EXPECT_EQ(machine.faults().find("wait for ever"), std::string::npos) << machine.faults();
+  }
 }
 
 }  // namespace

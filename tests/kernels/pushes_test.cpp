@@ -111,6 +111,7 @@ TEST(Pushes, shares_of_a_group_cover_its_rows_once) {
       EXPECT_EQ(push.counter, &counter);
       EXPECT_EQ(push.from - rows.data(), push.to - matrix.data());
       EXPECT_LE(push.vectors, push.most);
+      EXPECT_EQ(push.most, (count + shares - 1) / shares);
       for (int i = 0; i < push.vectors; ++i) {
         ++sent[static_cast<std::size_t>(push.from - rows.data() + i)];
       }
@@ -163,9 +164,11 @@ TEST(Pushes, shares_of_chunks_cover_the_columns_of_a_group_once) {
           ASSERT_EQ(push.counter - counters.data(),
                     static_cast<std::ptrdiff_t>(sent.group) + 4 * sent.chunk);
           ASSERT_EQ(push.from - rows.data(), push.to - matrix.data());
+          // The CTAs of a cluster have as many steps for a share each.
+          const int width = std::min(kChunkVectors, kRowVectors - sent.chunk * kChunkVectors);
+          ASSERT_EQ(push.most, (kRows + shares - 1) / shares * width);
           ASSERT_LE(push.vectors, push.most);
-          ASSERT_GE(push.lines, 1);
-          ASSERT_LE(push.lines * push.line, kStep);
+          ASSERT_EQ(push.lines, kStep / width);
           for (const device::Vector* each : vectors_of(push)) {
             ++times.at(static_cast<std::size_t>(each - rows.data()));
           }
