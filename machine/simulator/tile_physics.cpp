@@ -87,6 +87,12 @@ double tensor_rate(const GpuProfile& gpu, const GemmKernel& kernel) {
 
 }  // namespace
 
+int ctas_of_tile(const Profile& profile, const GemmKernel& kernel) {
+  if (kernel.library || !kernel.shares_tiles) return 1;
+  return ctas_per_tile(kernel.order, kernel.tile, kernel.k, kernel.sms,
+                       gpu_limits(profile.gpu.compute_capability));
+}
+
 TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
   const GpuProfile& gpu = profile.gpu;
   const Tile& tile = kernel.tile;
@@ -94,9 +100,7 @@ TileTimes tile_times(const Profile& profile, const GemmKernel& kernel) {
   const auto tiles = static_cast<double>(order.tiles());
   const auto stored_bytes = static_cast<double>(result_bytes(order.elements));
   // The CTAs that share a tile load and multiply at the same time.
-  const int ctas = kernel.library ? 1
-                                  : ctas_per_tile(order, tile, kernel.k, kernel.sms,
-                                                  gpu_limits(gpu.compute_capability));
+  const int ctas = ctas_of_tile(profile, kernel);
   const double active = std::min<double>(kernel.sms, tiles * ctas);
   const auto steps = std::ceil(static_cast<double>(kernel.k) / tile.block_k / ctas);
 

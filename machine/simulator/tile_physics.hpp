@@ -17,7 +17,11 @@ struct GemmKernel {
   int more_sms = 0;        ///< additional SMs, for the first group
   bool library = false;    ///< a kernel of the library, not a generated one
   bool persistent = true;  ///< if not, each tile starts as a kernel does
+  /// Whether two CTAs share a tile where there are enough SMs (`ctas_per_tile`).
+  bool shares_tiles = true;
 };
+/// CTAs that compute a tile of a generated kernel.
+[[nodiscard]] int ctas_of_tile(const Profile& profile, const GemmKernel& kernel);
 
 /// Tiles at the right and bottom edges compute as long as whole ones but store less.
 struct TileTimes {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/config/tiling.hpp"
+#include "strategies/waiting/config.hpp"
 
 namespace overlaptune {
 
@@ -56,6 +57,11 @@ struct ArrivingRows {
 /// Columns of A in each of `chunks` chunks but the last, which may have fewer: those of whole steps
 /// of a kernel (`block_k_of`).
 [[nodiscard]] std::int64_t chunk_columns(const Problem& problem, int chunks);
+
+/// Whether two CTAs may share a tile: CTAs that did could not push rows as well.
+[[nodiscard]] inline bool shares_tiles(const Waiting& config) {
+  return config.transport != Transport::peer_access;
+}
 
 /// The part of its time after which a tile needs a chunk. `ctas`: CTAs that share it; the second
 /// one of two begins in the middle of k.

@@ -47,7 +47,8 @@ WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arr
   const int sms = parts.platform.sms - arrivals.way.comm_ctas;
   TileOrder tiles = order.block;
   tiles.blocks = order.blocks;
-  const GemmWork work = model.work(tile, walked_together(tiles), problem.k, sms);
+  GemmWork work = model.work(tile, walked_together(tiles), problem.k, sms);
+  if (arrivals.way.transport == Transport::peer_access) work.ctas = 1;  // `shares_tiles`
   const double slowdown =
       std::clamp(arrivals.slowdown.gemm * arrivals.feed.gemm_factor(work, model.constants()), 1.0,
                  kLargestGemmSlowdown);

@@ -75,7 +75,8 @@ Expected<Schedule> SimulationOf<Waiting>::schedule(const Profile& profile, const
   GemmKernel kernel{.order = at_once(order),
                     .k = problem.k,
                     .tile = config.tile,
-                    .sms = profile.gpu.sms - config.comm_ctas};
+                    .sms = profile.gpu.sms - config.comm_ctas,
+                    .shares_tiles = shares_tiles(config)};
   Schedule schedule{.coupling = Coupling::waiting};
   const std::vector<Cut>& cuts = work.tiled().cuts;
   const bool by_peers = config.transport == Transport::peer_access;
@@ -85,8 +86,7 @@ Expected<Schedule> SimulationOf<Waiting>::schedule(const Profile& profile, const
     if (!whole) return error_of(whole);
     schedule.peer = taken_once(profile, *whole);
   }
-  const int ctas = ctas_per_tile(kernel.order, config.tile, problem.k, kernel.sms,
-                                 gpu_limits(profile.gpu.compute_capability));
+  const int ctas = ctas_of_tile(profile, kernel);
   schedule.needed_after.clear();
   for (int chunk = 0; chunk < config.k_chunks; ++chunk) {
     schedule.needed_after.push_back(needs_chunk_after(chunk, config.k_chunks, ctas));

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/machine/simulator/built_in.hpp"
+
 namespace overlaptune::sim {
 namespace {
 
@@ -89,6 +91,21 @@ TEST(GemmExecution, spread_lengthens_a_single_wave_by_its_slowest_tile) {
   const double deviations = (sum / 200 / 10 - 1) / 0.02;
   EXPECT_GT(deviations, 2.3);
   EXPECT_LT(deviations, 2.6);
+}
+
+TEST(TileTimes, two_ctas_share_a_tile_where_sms_are_left_and_the_kernel_lets_them) {
+  const Profile profile =
+      value_or_throw(parse_profile(test::built_in("h200-nvlink-x8"), "built in"));
+  GemmKernel kernel{.order = {.block_rows = 1024, .n = 1280, .block_m = 128, .block_n = 256},
+                    .k = 8192,
+                    .tile = {128, 256, 64, 4, 1},
+                    .sms = 132};
+  EXPECT_EQ(ctas_of_tile(profile, kernel), 2);
+  const double shared = tile_times(profile, kernel).whole;
+  kernel.shares_tiles = false;
+  EXPECT_EQ(ctas_of_tile(profile, kernel), 1);
+  EXPECT_GT(tile_times(profile, kernel).whole / shared, 1.4);
+  EXPECT_LT(tile_times(profile, kernel).whole / shared, 2.1);
 }
 
 }  // namespace

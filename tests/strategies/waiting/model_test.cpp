@@ -142,6 +142,21 @@ TEST_F(WaitingTest, a_short_list_is_the_beginning_of_a_long_one) {
   }
 }
 
+/// 40 tiles: two CTAs for each where copies bring the rows. A GEMM that pushes them has one.
+TEST_F(WaitingTest, a_gemm_that_pushes_shares_no_tile) {
+  const Problem problem{Op::all_gather_gemm, 1024, 1280, 8192, Elements::bf16, 8};
+  Waiting config{
+      .tile = {128, 256, 64, 4, 1}, .swizzle = 1, .wave_groups = {5, 5, 5, 5, 5, 5, 5, 5}};
+  const auto gemm = [&] {
+    return value_or_throw(fitted_->model.predict(problem, config, Launch::graph)).gemm_alone;
+  };
+  const Microseconds shared = gemm();
+  config.comm_ctas = 16;
+  config.transport = Transport::peer_access;
+  EXPECT_GT(gemm() / shared, 1.4);
+  EXPECT_LT(gemm() / shared, 2.1);
+}
+
 /// Eager launches, too: what the host submits depends on the number of groups.
 TEST_F(WaitingTest, the_search_promises_what_is_predicted) {
   const Problem problem{Op::all_gather_gemm, 8192, 7168, 2048, Elements::bf16, 8};
