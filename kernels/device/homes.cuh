@@ -98,14 +98,24 @@ __device__ __forceinline__ int next_position(const Run& run, Items& items, const
   return run.items;
 }
 
-/// The position of the first item.
-template <class Items, class Step>
-__device__ __forceinline__ int first_position(const Run& run, int cluster, Items& items,
-                                              const Step& step) {
+/// The position of the first item. `start`: that of a cluster, if all are there and go on by steps;
+/// of one that has a home, its number. A cluster that has none looks `looks` times whether all have
+/// come before it closes the homes.
+template <class Items, class Start, class Step>
+__device__ __forceinline__ int first_position(const Run& run, int cluster, Items& items, int looks,
+                                              const Start& start, const Step& step) {
+  RankFlags* own = own_flags(run);
   if (!are_closed(items.arrived)) {
-    atomicOr(&own_flags(run)->here[cluster / 32], 1u << cluster % 32);
+    atomicOr(&own->here[cluster / 32], 1u << cluster % 32);
     if (cluster < run.homes) return cluster;
-    if (close_homes(run, items.arrived + 1) == run.clusters) return cluster;
+    u32 arrived = items.arrived + 1;
+#pragma unroll 1
+    for (; looks > 0 && !are_closed(arrived) && !all_there(run, arrived); --looks) {
+      arrived = seen(&own->arrived);
+    }
+    if (close_homes(run, arrived) == run.clusters) {
+      return run.deals != 0 ? start(cluster) : cluster;
+    }
   }
   return next_position(run, items, step);
 }

@@ -44,8 +44,8 @@ __device__ __forceinline__ RowsOfBlock rows_of(const Launch<K>& launch, int bloc
 }
 
 /// Loads all steps of a tile, whose rows are of wave group `group` where they arrive. By one
-/// thread. `ask` is called once, when only the last steps are left: a CTA that took its next item
-/// earlier would keep it from others while it waits.
+/// thread. `ask` is called once, when only the last steps are left and no wait: a CTA that took its
+/// next item earlier would keep it from others while it waits.
 template <class K, class Ask>
 __device__ __forceinline__ void load_tile(const Launch<K>& launch, const volatile Item& item,
                                           const Stages& stages, [[maybe_unused]] int group,
@@ -56,6 +56,10 @@ __device__ __forceinline__ void load_tile(const Launch<K>& launch, const volatil
   const int end = last_step<K>(order);
   int asks = end - kLastSteps;
   if (asks < first_step<K>(order)) asks = first_step<K>(order);
+  if constexpr (K::kWaitsForChunks) {
+    const int last_wait = (end - 1) / launch.feed.chunk_steps * launch.feed.chunk_steps;
+    if (asks < last_wait) asks = last_wait;
+  }
   if (asks >= end) ask();
   Ring<K> ring(item.steps);
   Place place;
@@ -71,12 +75,12 @@ __device__ __forceinline__ void load_tile(const Launch<K>& launch, const volatil
   }
 #pragma unroll 1
   for (int step = first_step<K>(order); step < end; ++step) {
-    if (step == asks) ask();
     if constexpr (K::kWaitsForChunks) {
       if (step == columns) {
         columns = K::Feed::wait_for_columns(launch.run, launch.feed, group, step);
       }
     }
+    if (step == asks) ask();
     if (!kSchedules<K>) read();  // so that no register keeps it
     // Waits until the stage is empty in both CTAs: the consumers of each release it to both.
     barrier_wait(stages.empty + 8 * ring.stage, ring.phase);
@@ -106,19 +110,18 @@ __device__ __forceinline__ void load_tile(const Launch<K>& launch, const volatil
 
 /// By one thread.
 template <class K>
-__device__ __forceinline__ void load_push(const volatile Push& push, int before,
+__device__ __forceinline__ void load_push(const volatile Push& push, int before, int steps,
                                           const Stages& stages) {
   Ring<K> ring(before);
 #pragma unroll 1
-  for (int step = 0; step < steps_of<K>(push); ++step) {
+  for (int step = 0; step < steps; ++step) {
     barrier_wait(stages.empty + 8 * ring.stage, ring.phase);
     const u32 filled = stages.full + 8 * ring.stage;
-    const u32 bytes = bytes_of_step<K>(push, step);
-    barrier_expect(filled, bytes);
-    if (bytes > 0) {
-      load_bytes(stages.memory + ring.stage * K::kStageBytes,
-                 reinterpret_cast<const char*>(push.from + step * kStepVectors<K>), filled, bytes);
-    }
+    barrier_expect(filled, 16u * static_cast<u32>(vectors_of_step<K>(push, step)));
+    each_line<K>(push, step, [&](int distance, u32 offset, u32 bytes) {
+      load_bytes(stages.memory + ring.stage * K::kStageBytes + offset,
+                 reinterpret_cast<const char*>(push.from + distance), filled, bytes);
+    });
     ring.step();
   }
 }
@@ -127,10 +130,9 @@ __device__ __forceinline__ void load_push(const volatile Push& push, int before,
 /// at the peer. The step before has been read then.
 template <class K>
 __device__ __forceinline__ void store_step(const volatile Push& push, int step, u32 from) {
-  const u32 bytes = bytes_of_step<K>(push, step);
-  if (bytes > 0) {
-    store_bytes(reinterpret_cast<char*>(push.to + step * kStepVectors<K>), from, bytes);
-  }
+  each_line<K>(push, step, [&](int distance, u32 offset, u32 bytes) {
+    store_bytes(reinterpret_cast<char*>(push.to + distance), from + offset, bytes);
+  });
   end_stores();
   wait_for_reads<1>();
 }
@@ -163,7 +165,7 @@ __device__ __forceinline__ void produce(const Launch<K>& launch, Schedule& sched
     if constexpr (K::Feed::kWaits) {
       if (item.what == kPush) {
         ask();
-        load_push<K>(items.pushes[number % kItems], item.steps, stages);
+        load_push<K>(items.pushes[number % kItems], item.steps, item.slot, stages);
         continue;
       }
     }

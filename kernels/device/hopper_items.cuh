@@ -144,19 +144,48 @@ __device__ __forceinline__ u32 own_number(u32 number) {
   return number / kStride<K>;
 }
 
-/// A push passes through the ring as steps of so many bytes. Both CTAs of a cluster take as many.
-/// Its fields are read anew each time: the loading thread has few registers.
+/// A push passes through the ring as steps of lines that one stage has room for. Both CTAs of a
+/// cluster take as many. Its fields are read anew each time: the loading thread has few registers.
 template <class K>
-constexpr int kStepVectors = K::kStageBytes / 16;
+constexpr int kStageVectors = K::kStageBytes / 16;
+/// Vectors of a step but the last one.
+template <class K>
+__device__ __forceinline__ int step_of(const volatile Push& push) {
+  return K::kWaitsForChunks ? push.lines * push.line : kStageVectors<K>;
+}
 template <class K>
 __device__ __forceinline__ int steps_of(const volatile Push& push) {
-  return (push.most + kStepVectors<K> - 1) / kStepVectors<K>;
+  const int step = step_of<K>(push);
+  return (push.most + step - 1) / step;
 }
-/// Bytes of a step, maybe none.
+/// Vectors of a step, maybe none.
 template <class K>
-__device__ __forceinline__ u32 bytes_of_step(const volatile Push& push, int step) {
-  const int left = push.vectors - step * kStepVectors<K>;
-  return left <= 0 ? 0 : 16 * (left < kStepVectors<K> ? left : kStepVectors<K>);
+__device__ __forceinline__ int vectors_of_step(const volatile Push& push, int step) {
+  const int most = step_of<K>(push);
+  const int left = push.vectors - step * most;
+  return left <= 0 ? 0 : left < most ? left : most;
+}
+/// Calls `copy(distance, offset, bytes)` for each line of a step: its distance from the first one
+/// of the push in vectors, and its offset in the stage in bytes.
+template <class K, class Copy>
+__device__ __forceinline__ void each_line(const volatile Push& push, int step, const Copy& copy) {
+  int left = vectors_of_step<K>(push, step);
+  if constexpr (!K::kWaitsForChunks) {
+    if (left > 0) copy(step * kStageVectors<K>, 0U, 16 * static_cast<u32>(left));
+  } else {
+    int distance = step * push.lines * push.pitch;
+    u32 offset = 0;
+#pragma unroll 1
+    while (left > 0) {
+      const int whole = push.line;
+      const int line = left < whole ? left : whole;
+      const u32 bytes = 16 * static_cast<u32>(line);
+      copy(distance, offset, bytes);
+      left -= line;
+      distance += push.pitch;
+      offset += bytes;
+    }
+  }
 }
 
 }  // namespace overlaptune::kernels::device

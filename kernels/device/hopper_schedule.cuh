@@ -71,6 +71,17 @@ __device__ __forceinline__ int position_of_item(const Launch<K>& launch, Items<K
   const Order& order = launch.order;
   // CTAs that share a tile add it up in the memory of their ring: they have no other item.
   const bool one_each = splits_k<K>(order);
+  // In a launch that pushes, what clusters without a home begin with comes from peers: they have
+  // the time of some microseconds. On the other way all clusters would push before they multiply.
+  int looks = 0;
+  if constexpr (K::Feed::kWaits) looks = launch.feed.pushing > 0 ? 8 : 0;
+  const auto start = [&](int cluster) {
+    if constexpr (K::Feed::kWaits) {
+      return start_of(launch.feed, cluster);
+    } else {
+      return cluster;
+    }
+  };
   const auto step = [&](int from) {
     if constexpr (K::Feed::kWaits) {
       return step_from(run, launch.feed, from);
@@ -84,7 +95,7 @@ __device__ __forceinline__ int position_of_item(const Launch<K>& launch, Items<K
     const u32 phase = number / 2 & 1;
     if (takes_items<K>(order)) {
       if (number == 0) {
-        position = first_position(run, own_cluster<K>(order), items, step);
+        position = first_position(run, own_cluster<K>(order), items, looks, start, step);
       } else if (!one_each) {
         position = next_position(run, items, step);
       }
@@ -204,7 +215,7 @@ __device__ __forceinline__ bool hand_over(const Launch<K>& launch, Items<K>& ite
     if constexpr (K::Feed::kWaits) {
       if (item.what == kPush) {
         volatile Push& push = items.pushes[number % kItems];
-        put_push(launch.feed, item.index, push);
+        put_push<K::kWaitsForChunks>(launch.feed, item.index, kStageVectors<K>, push);
         steps = item.slot = steps_of<K>(push);
       }
     }

@@ -53,15 +53,16 @@ struct ScaleParams {
 
 /// A wave group: consecutive tiles, up to tile `end` (exclusive), whose rows of A are there when
 /// `*counter` is at least `value`; and the rows of this rank that a peer's group of the same number
-/// needs, where the launch sends them: vectors of 16 bytes, cut into shares of `most` vectors.
+/// needs, where the launch sends them: `units` vectors of 16 bytes, or rows where their columns
+/// travel in chunks, cut into shares of `most` units.
 struct Arrival {
   int end;
   u32 value;
   const u32* counter;  ///< null: the rows are there
   const Vector* from;
   Vector* to;
-  u32* receiver;  ///< the counter that the peer has for its group
-  int vectors;
+  u32* receiver;  ///< the counter that the peer has for its group, or the first chunk of it
+  int units;
   int most;
 };
 
@@ -76,6 +77,10 @@ struct RowsParams {
   int block_tiles;
   int arrivals_count;
   int chunk_steps;  ///< steps of k whose columns of A arrive together: all, or a chunk
+  // A chunk has a counter of its own, so many behind that of the chunk before it, or the same one,
+  // whose value is then so much higher.
+  int chunk_counters;
+  int chunk_value;
   // `PushOrder` in strategies/waiting/push_order.hpp, in items; `pushes` is 0 where the launch
   // sends no rows.
   int pushes;
@@ -83,8 +88,13 @@ struct RowsParams {
   int period_tiles;
   int period_pushes;
   int pushing;         ///< clusters that only push where all are there; 0: none
-  int shares;          ///< of a group's rows; each is pushed by one CTA
+  int shares;          ///< of a group's rows, or of a chunk; each is pushed by one CTA
   int shares_an_item;  ///< 1, or 2 where the CTAs of a cluster push one each
+  // Rows that the launch sends in chunks of their columns.
+  int row_vectors;     ///< of a row; 0: rows travel whole
+  int chunk_vectors;   ///< of its part in a chunk but the last, which may be shorter
+  int chunks;          ///< of rows that the launch sends; at least 1
+  int chunk_by_chunk;  ///< 1: a chunk of all groups, then the next; else all chunks of a group
   Arrival arrivals[kGroups];
 };
 

@@ -49,13 +49,14 @@ struct Rows {
   }
 
   /// Waits until the columns from a step on are there, in the rows of a wave group whose first
-  /// chunk is. The group's counter counts chunks. Returns the step of the next chunk.
+  /// chunk is. Returns the step of the next chunk.
   static __device__ __forceinline__ int wait_for_columns(const Run& run, const Params& rows,
                                                          int group, int step) {
     const int chunk = step / rows.chunk_steps;
-    const u32* counter = rows.arrivals[group].counter;
-    if (counter != nullptr) {
-      wait_for(run, counter, static_cast<u32>(chunk) + 1, Awaited::counter, group);
+    const Arrival& arrival = rows.arrivals[group];
+    if (arrival.counter != nullptr) {
+      wait_for(run, arrival.counter + chunk * rows.chunk_counters,
+               arrival.value + static_cast<u32>(chunk * rows.chunk_value), Awaited::counter, group);
       fence_copies();
     }
     return (chunk + 1) * rows.chunk_steps;
@@ -95,9 +96,14 @@ __device__ __forceinline__ int position_of_tile(const RowsParams<kGroups>& rows,
   return number + (before < rows.pushes ? before : rows.pushes);
 }
 
-/// The position behind `position` for a cluster that goes on by equal steps. Clusters that begin
-/// with a push have no tiles: a push may take as long as ten of them, and who had both would end
-/// last.
+/// The position that a cluster begins with, and the one behind `position`, where clusters go on by
+/// equal steps. Clusters that begin with a push have no tiles: a push may take as long as ten of
+/// them, and who had both would end last.
+template <int kGroups>
+__device__ __forceinline__ int start_of(const RowsParams<kGroups>& rows, int cluster) {
+  if (cluster < rows.pushing || rows.pushing == 0) return cluster;
+  return position_of_tile(rows, cluster - rows.pushing);
+}
 template <int kGroups>
 __device__ __forceinline__ int step_from(const Run& run, const RowsParams<kGroups>& rows,
                                          int position) {
@@ -108,28 +114,72 @@ __device__ __forceinline__ int step_from(const Run& run, const RowsParams<kGroup
   return next < rows.pushes ? position_of_push(rows, next) : run.items;
 }
 
-/// A share of the rows of a group: vectors of 16 bytes for one rank, and that rank's counter of the
-/// group.
+/// A share of the rows of a group, or of a chunk of their columns: *lines* of vectors of 16 bytes
+/// for one rank, and that rank's counter of the group or the chunk. The last line may be shorter.
 struct Push {
   const Vector* from;
   Vector* to;
   u32* counter;
   int vectors;
-  int most;  // vectors of the largest share of the group
+  int most;   // vectors of the largest share of these
+  int line;   // vectors of a line
+  int pitch;  // from a line to the next
+  int lines;  // that are sent together, in a step
 };
 
-/// Puts a share in its place, given its number, counted through all groups that are sent.
-template <int kGroups, class Slot>
-__device__ __forceinline__ void put_push(const RowsParams<kGroups>& rows, int number, Slot& push) {
-  const int sent = number / rows.shares;
-  const Arrival& group = rows.arrivals[sent + 1];  // the first group needs no rows of others
-  const int wanted = (number - sent * rows.shares) * group.most;
-  const int begin = wanted < group.vectors ? wanted : group.vectors;
-  push.vectors = group.vectors - begin < group.most ? group.vectors - begin : group.most;
-  push.most = group.most;
-  push.from = group.from + begin;
-  push.to = group.to + begin;
-  push.counter = group.receiver;
+/// The group and the chunk of a share, given its number, counted through all that are sent.
+struct Sent {
+  int group;
+  int chunk;
+  int share;
+};
+template <bool kInChunks, int kGroups>
+__device__ __forceinline__ Sent sent_by(const RowsParams<kGroups>& rows, int number) {
+  int part = number / rows.shares;
+  const int share = number - part * rows.shares;
+  int chunk = 0;
+  if (kInChunks && rows.chunks > 1) {
+    const int inner = rows.chunk_by_chunk != 0 ? rows.arrivals_count - 1 : rows.chunks;
+    const int outer = part / inner;
+    part -= outer * inner;
+    chunk = rows.chunk_by_chunk != 0 ? outer : part;
+    part = rows.chunk_by_chunk != 0 ? part : outer;
+  }
+  return {part + 1, chunk, share};  // the first group needs no rows of others
+}
+
+/// Puts a share in its place. `step`: vectors that are sent together at most; a line of a chunk has
+/// no more of them. `kInChunks`: rows may travel in chunks of their columns.
+template <bool kInChunks, int kGroups, class Slot>
+__device__ __forceinline__ void put_push(const RowsParams<kGroups>& rows, int number, int step,
+                                         Slot& push) {
+  const Sent sent = sent_by<kInChunks>(rows, number);
+  const Arrival& group = rows.arrivals[sent.group];
+  const int wanted = sent.share * group.most;
+  const int begin = wanted < group.units ? wanted : group.units;
+  const int units = group.units - begin < group.most ? group.units - begin : group.most;
+  push.counter = group.receiver + sent.chunk * rows.chunk_counters;
+  if (!kInChunks || rows.row_vectors == 0) {
+    push.vectors = units;
+    push.most = group.most;
+    push.line = step;
+    push.pitch = step;
+    push.lines = 1;
+    push.from = group.from + begin;
+    push.to = group.to + begin;
+    return;
+  }
+  const int left_of = sent.chunk * rows.chunk_vectors;
+  const int rest = rows.row_vectors - left_of;
+  const int line = rest < rows.chunk_vectors ? rest : rows.chunk_vectors;
+  push.vectors = units * line;
+  push.most = group.most * line;
+  push.line = line;
+  push.pitch = rows.row_vectors;
+  push.lines = step / line;
+  const i64 first = static_cast<i64>(begin) * rows.row_vectors + left_of;
+  push.from = group.from + first;
+  push.to = group.to + first;
 }
 
 }  // namespace overlaptune::kernels::device

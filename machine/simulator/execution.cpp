@@ -65,8 +65,8 @@ std::vector<double> arrivals_of(const Setting& setting, const Schedule& schedule
   if (schedule.coupling != Coupling::waiting) return {};
   const LaunchCosts costs = launch_costs(*setting.profile, setting.effects, setting.launch);
   const double gemm_start = costs.earliest(submissions_of(schedule));
-  const std::size_t groups = schedule.collectives.size() / schedule.needed_after.size();
-  std::vector<double> arrivals(groups + 1, 0);  // the rank's own rows are there
+  // The rank's own rows are there.
+  std::vector<double> arrivals(schedule.gemms[0].schedule.group_runs.size(), 0);
   const double tile = schedule.gemms[0].schedule.runs.back().time;
   const bool by_copies = sends_by_copies(schedule);
   const double slowed =
@@ -83,8 +83,8 @@ std::vector<double> arrivals_of(const Setting& setting, const Schedule& schedule
     now = start + task.work * task.slowed * slowed;
     work += std::max(0.0, now - std::max(start, gemm_start)) * clock / task.slows_other;
     // A tile may begin before a chunk that it needs later.
-    const double before = tile * schedule.needed_after[i / groups];
-    double& arrival = arrivals[1 + i % groups];
+    const double before = tile * schedule.collectives[i].needed_after;
+    double& arrival = arrivals[schedule.collectives[i].group];
     arrival = std::max(arrival, work + costs.signal * clock - before);
   }
   return arrivals;

@@ -22,6 +22,9 @@ struct PlannedCollective {
   double reorder = 0;         ///< time of the copy of what it received into place, after it
   double reorder_slowed = 1;  ///< factor on that copy while the GEMM leaves it few SMs
   double takes = 0;           ///< share of the SMs that the GEMM hands over to it, tile by tile
+  // `waiting`:
+  std::size_t group = 0;    ///< whose rows it brings, or a chunk of them
+  double needed_after = 0;  ///< the part of its time after which a tile needs that chunk
 };
 
 /// Share of the SMs that a collective with NCCL's own choice of CTAs takes from a GEMM with one CTA
@@ -50,9 +53,6 @@ struct Schedule {
   Coupling coupling = Coupling::gemm_first;
   std::vector<PlannedGemm> gemms{};
   std::vector<PlannedCollective> collectives{};
-  /// `waiting`: for each chunk of columns, the part of its time after which a tile needs it. Each
-  /// chunk has a collective for every group.
-  std::vector<double> needed_after{0};
   Wait wait = Wait::driver;           ///< for the signal of a group
   std::optional<PeerProfile> peer{};  ///< one kernel takes all groups by peer access
   /// The only GEMM stores its tiles at their owners. The only collective says what it sends.

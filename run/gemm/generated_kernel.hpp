@@ -55,7 +55,8 @@ struct GeneratedRows {
   const float* own_scales = nullptr;  ///< its scales, which are not in `GeneratedOperands::scales`
   int own_block = 0;                  ///< its number: the rank
   std::vector<Arrival> arrivals{};
-  /// Columns of A that arrive together; 0: all. The counters of groups count such chunks.
+  /// Columns of A that arrive together; 0: all. Where others bring the rows, the counters of groups
+  /// count such chunks.
   std::int64_t chunk_columns = 0;
   std::optional<Pushes> pushes{};
 };

@@ -12,11 +12,16 @@ namespace {
 
 constexpr std::int64_t kVectorBytes = 16;
 
-/// The number of shares of a group's rows: one for each pushing CTA, unless they would be small.
-std::int64_t shares_of(const GeneratedRows::Pushes& pushes, std::int64_t bytes, int ctas_an_item) {
+/// The number of shares of a group of so many units, which are not cut: one for each pushing CTA,
+/// unless they would be small.
+std::int64_t shares_of(const GeneratedRows::Pushes& pushes, std::int64_t bytes, std::int64_t units,
+                       int ctas_an_item) {
   constexpr std::int64_t kSmallest = 32 << 10;
-  const std::int64_t wanted = std::clamp<std::int64_t>(bytes / kSmallest, 1, pushes.ctas);
-  return (wanted + ctas_an_item - 1) / ctas_an_item * ctas_an_item;
+  const std::int64_t wanted =
+      std::clamp<std::int64_t>(bytes / kSmallest, 1, std::min<std::int64_t>(pushes.ctas, units));
+  const std::int64_t most = (units + wanted - 1) / wanted;
+  const std::int64_t shares = (units + most - 1) / most;  // none of them empty
+  return (shares + ctas_an_item - 1) / ctas_an_item * ctas_an_item;
 }
 
 /// Pushes of a share that take as long as a tile, nominally: the order of items is made with it,
@@ -48,16 +53,22 @@ QueuedItems queued_items(const QueuedKernel& kernel, const GeneratedOperands& op
     most_rows = std::max(most_rows, rows.arrivals[group].sent.rows);
     tiles_before.push_back(rows.arrivals[group - 1].end / kernel.tiles_an_item);
   }
-  const std::int64_t bytes = most_rows * operands.k * operand_bytes(kernel.elements);
-  items.shares = shares_of(*rows.pushes, bytes, kernel.ctas_an_item);
+  const std::int64_t columns = rows.chunk_columns > 0 ? rows.chunk_columns : operands.k;
+  items.chunks = static_cast<int>((operands.k + columns - 1) / columns);
+  items.chunk_by_chunk = travels_chunk_by_chunk(tiles, sms - rows.pushes->ctas);
+  const std::int64_t bytes = most_rows * columns * operand_bytes(kernel.elements);
+  const std::int64_t units = rows.chunk_columns > 0 ? most_rows : bytes / kVectorBytes;
+  items.shares = shares_of(*rows.pushes, bytes, units, kernel.ctas_an_item);
   const double share = static_cast<double>(bytes) / static_cast<double>(items.shares);
   items.order = push_order({.ctas = sms / kernel.ctas_an_item,
                             .pushing = rows.pushes->ctas / kernel.ctas_an_item,
                             .pushes_a_group = items.shares / kernel.ctas_an_item,
+                            .chunks = items.chunks,
+                            .chunk_by_chunk = items.chunk_by_chunk,
                             .tiles_before = tiles_before,
                             .pushes_a_tile = pushes_a_tile(kernel, operands.k, share)});
   items.all += items.order.pushes;
-  items.homes = items.order.position_of_tile(items.homes);
+  items.homes = items.order.homes(items.homes);
   return items;
 }
 
@@ -88,7 +99,7 @@ device::Run run_of(const GeneratedOperands& operands, const QueuedItems& items, 
 
 namespace {
 
-/// The rows of this rank that a peer needs for its group `number`, as vectors.
+/// The rows of this rank that a peer needs for its group `number`.
 void send(const TileOrder& order, const GeneratedOperands& operands, std::int64_t row_bytes,
           std::int64_t shares, std::size_t number, device::Arrival& to) {
   const GeneratedRows& rows = *operands.rows;
@@ -99,14 +110,16 @@ void send(const TileOrder& order, const GeneratedOperands& operands, std::int64_
   const std::int64_t first = sent.first_row * row_bytes;
   const std::int64_t block = barrier.rank * order.block_rows * row_bytes;
   const bool left_out = pushes.leaves_out_a_group && number + 1 == rows.arrivals.size();
-  const std::int64_t vectors = left_out ? 0 : sent.rows * row_bytes / kVectorBytes;
+  // Rows whose columns travel in chunks are not cut.
+  const std::int64_t units =
+      rows.chunk_columns > 0 ? sent.rows : sent.rows * row_bytes / kVectorBytes;
   to.from =
       reinterpret_cast<const device::Vector*>(static_cast<const std::byte*>(rows.own) + first);
   to.to = reinterpret_cast<device::Vector*>(static_cast<std::byte*>(pushes.gathered[peer]) + block +
                                             first);
   to.receiver = barrier.flags[peer]->counters + number;
-  to.vectors = static_cast<int>(vectors);
-  to.most = static_cast<int>((vectors + shares - 1) / shares);
+  to.units = static_cast<int>(left_out ? 0 : units);
+  to.most = static_cast<int>((to.units + shares - 1) / shares);
   if (to.counter == nullptr) return;
   // One more than ever comes, for a plan that is wrong on purpose.
   to.value = static_cast<std::uint32_t>(shares) + (left_out ? 1 : 0);
@@ -119,6 +132,10 @@ std::vector<std::byte> rows_parameter(const TileOrder& order, const GeneratedOpe
                                       const LaunchRoom& room, const device::TensorMap& own_a) {
   const GeneratedRows& rows = *operands.rows;
   const auto as_int = [](std::int64_t value) { return static_cast<int>(value); };
+  const auto groups_count = static_cast<std::int64_t>(rows.arrivals.size());
+  const std::int64_t row_bytes = operands.k * operand_bytes(kernel.elements);
+  const std::int64_t chunk_bytes = rows.chunk_columns * operand_bytes(kernel.elements);
+  const bool pushes_chunks = rows.pushes && chunk_bytes > 0;
   return with_constant(room.waits, [&](auto groups) {
     device::RowsParams<groups> params{
         .own_a = own_a,
@@ -126,10 +143,12 @@ std::vector<std::byte> rows_parameter(const TileOrder& order, const GeneratedOpe
         .own_block = rows.own_block,
         .blocks = order.blocks,
         .block_tiles = as_int(order.tiles() / order.blocks),
-        .arrivals_count = as_int(static_cast<std::int64_t>(rows.arrivals.size())),
+        .arrivals_count = as_int(groups_count),
         .chunk_steps =
             as_int(rows.chunk_columns > 0 ? rows.chunk_columns / block_k_of(kernel.elements)
                                           : std::numeric_limits<int>::max()),
+        .chunk_counters = as_int(rows.pushes ? groups_count : 0),
+        .chunk_value = rows.pushes ? 0 : 1,
         .pushes = as_int(items.order.pushes),
         .first = as_int(items.order.first),
         .period_tiles = as_int(items.order.period_tiles),
@@ -137,6 +156,10 @@ std::vector<std::byte> rows_parameter(const TileOrder& order, const GeneratedOpe
         .pushing = as_int(items.order.pushing),
         .shares = as_int(std::max<std::int64_t>(items.shares, 1)),
         .shares_an_item = kernel.ctas_an_item,
+        .row_vectors = as_int(pushes_chunks ? row_bytes / kVectorBytes : 0),
+        .chunk_vectors = as_int(pushes_chunks ? chunk_bytes / kVectorBytes : 0),
+        .chunks = items.chunks,
+        .chunk_by_chunk = items.chunk_by_chunk ? 1 : 0,
         .arrivals = {}};
     for (std::size_t i = 0; i < rows.arrivals.size(); ++i) {
       const GeneratedRows::Arrival& arrival = rows.arrivals[i];
@@ -145,7 +168,7 @@ std::vector<std::byte> rows_parameter(const TileOrder& order, const GeneratedOpe
       to.value = arrival.value;
       to.counter = arrival.counter;
       if (rows.pushes && i > 0) {
-        send(order, operands, operands.k * operand_bytes(kernel.elements), items.shares, i, to);
+        send(order, operands, row_bytes, items.shares, i, to);
       }
     }
     return parameter(params);

@@ -19,7 +19,9 @@ struct QueuedKernel {
 struct QueuedItems {
   std::int64_t all = 0;
   std::int64_t homes = 0;   ///< the first items, which wait for nothing
-  std::int64_t shares = 0;  ///< of the rows of a group, each pushed by one CTA
+  std::int64_t shares = 0;  ///< of the rows of a group, or of a chunk, each pushed by one CTA
+  int chunks = 1;           ///< of the columns of rows that are pushed
+  bool chunk_by_chunk = false;
   PushOrder order{};
 };
 

@@ -65,6 +65,18 @@ std::int64_t chunk_columns(const Problem& problem, int chunks) {
   return (steps + chunks - 1) / chunks * step;
 }
 
+std::vector<SentChunk> sent_chunks(std::size_t groups, int chunks, bool chunk_by_chunk) {
+  std::vector<SentChunk> list;
+  for (std::size_t group = 1; group <= groups; ++group) {
+    for (int chunk = 0; chunk < chunks; ++chunk) list.push_back({group, chunk});
+  }
+  if (chunk_by_chunk) {
+    std::stable_sort(list.begin(), list.end(),
+                     [](const SentChunk& a, const SentChunk& b) { return a.chunk < b.chunk; });
+  }
+  return list;
+}
+
 double needs_chunk_after(int chunk, int chunks, int ctas) {
   const double begin = static_cast<double>(chunk) / chunks;
   if (ctas == 1) return begin;

@@ -3,6 +3,7 @@
 // (`all_gather_gemm` by `waiting`): their order, and where wave groups may end. Model, simulator
 // and run library rely on the same rules. There are no times here.
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -54,9 +55,33 @@ struct ArrivingRows {
   return tile.down() != 192 || tile.across() <= 240;
 }
 
+/// Bytes of a row that a chunk may have, where the GEMM pushes it: it passes through one stage.
+[[nodiscard]] inline std::int64_t most_chunk_bytes(const Tile& tile) {
+  constexpr std::int64_t kRowBytes = 128;  // of a step of k
+  return (tile.block_m + tile.block_n) * kRowBytes;
+}
+
 /// Columns of A in each of `chunks` chunks but the last, which may have fewer: those of whole steps
 /// of a kernel (`block_k_of`).
 [[nodiscard]] std::int64_t chunk_columns(const Problem& problem, int chunks);
+
+/// Whether a chunk of the rows of all groups travels before the next chunk of any, because all
+/// tiles begin at once: else all chunks of a group do, one after the other. `at_once`: CTAs that
+/// multiply.
+[[nodiscard]] inline bool travels_chunk_by_chunk(std::int64_t tiles, std::int64_t at_once) {
+  return tiles <= at_once;
+}
+
+/// A chunk of the columns of the rows of a wave group, by their numbers; group 0, the rank's own,
+/// does not travel.
+struct SentChunk {
+  std::size_t group = 0;
+  int chunk = 0;
+  friend bool operator==(const SentChunk&, const SentChunk&) = default;
+};
+/// The order in which the chunks of groups 1 to `groups` travel.
+[[nodiscard]] std::vector<SentChunk> sent_chunks(std::size_t groups, int chunks,
+                                                 bool chunk_by_chunk);
 
 /// Whether two CTAs may share a tile: CTAs that did could not push rows as well.
 [[nodiscard]] inline bool shares_tiles(const Waiting& config) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "model/clock_slowdown.hpp"
 #include "strategies/waiting/arrivals.hpp"
@@ -19,13 +20,10 @@ using waiting::RowsSoFar;
 
 namespace {
 
-/// Chunks of columns that are tried: a copy of a chunk has the same gap as any other, so that more
-/// of them brought nothing (docs/results/2026-11-29-h200-nvlink-x2.md, "Columns in chunks").
+/// Chunks of columns that are tried. A copy of a chunk has the same gap as any other, so that more
+/// of them brought nothing (docs/results/2026-11-29-h200-nvlink-x2.md, "Columns in chunks"); of
+/// pushes more were not tried.
 constexpr std::array<int, 2> kTriedChunks{2, 4};
-
-bool brings_chunks(const CommSetting& way) {
-  return way.transport == Transport::copy_engine;
-}
 
 /// A generated GEMM beside the arrivals, at the clock that it will run at.
 struct WaitingGemm {
@@ -85,12 +83,17 @@ ArrivalProblem arrival_problem(const Arrivals& arrivals, const WaitingGemm& gemm
                          .gap = chunks > 1 ? 0 : arrivals.gap,
                          .slowdown = gemm.slowdown};
   const Cut own = arrival_cut(order, 1, 0);
+  const bool chunk_by_chunk = travels_chunk_by_chunk(order.tiles(), gemm.sms);
+  double before = 0;
   problem.points.push_back({.rest = gemm.time(order.tiles() - own.tiles), .must_end = true});
   for (const Cut& cut : cuts) {
     if (cut.tiles <= own.tiles) continue;
     const auto received = static_cast<double>((cut.bytes - own.bytes).count);
-    const RowsSoFar last{
-        .group = problem.points.size(), .groups = cuts.size() - 1, .bytes = received};
+    const RowsSoFar last{.group = problem.points.size(),
+                         .groups = cuts.size() - 1,
+                         .before = std::exchange(before, received),
+                         .bytes = received,
+                         .chunk_by_chunk = chunk_by_chunk};
     problem.points.push_back(
         {.arrives = chunks > 1 ? arrivals.until(last, chunks, gemm.tile_time, gemm.ctas)
                                : arrivals.until(received),
@@ -139,7 +142,7 @@ WaitingCombination combination_of(const Model::Parts& parts, const Problem& prob
       arrival_cut(made.order, last, made.order.block.swizzle_groups())};
   const auto groups = static_cast<std::size_t>(last);
   ArrivalProblem rows = arrival_problem(arrivals, made.gemm, made.order, ends);
-  if (brings_chunks(arrivals.way)) rows.points.back().arrives -= made.gemm.tile_time;
+  rows.points.back().arrives -= made.gemm.tile_time;  // as late as chunks may come
   made.bound = start_of(parts, launch, arrivals.way, groups) + least_waiting_time(rows, groups);
   return made;
 }
@@ -152,7 +155,6 @@ std::optional<Scored> best_in_chunks(const Model::Parts& parts, const Problem& p
   const ArrivalOrder& order = combination.order;
   const CommSetting& way = combination.arrivals->way;
   std::optional<Scored> best;
-  if (!brings_chunks(way)) return best;
   const auto blocks = static_cast<std::size_t>(order.blocks);
   const std::vector<std::int64_t> wave_groups(blocks, order.block.tiles());
   const std::vector<Cut> cuts = value_or_throw(arrival_cuts(order, wave_groups));

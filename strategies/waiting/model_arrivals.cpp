@@ -72,9 +72,13 @@ Expected<void> set_pushes(const Model::Parts& parts, const Problem& problem, int
 double Arrivals::until(const RowsSoFar& last, int chunks, double tile_time, int ctas) const {
   double latest = 0;
   for (int chunk = 0; chunk < chunks; ++chunk) {
-    const double pieces = static_cast<double>(chunk) * static_cast<double>(last.groups) +
-                          static_cast<double>(last.group);
-    const double received = (chunk * bytes + last.bytes) / chunks;
+    double pieces = static_cast<double>(chunk) * static_cast<double>(last.groups) +
+                    static_cast<double>(last.group);
+    double received = (chunk * bytes + last.bytes) / chunks;
+    if (!last.chunk_by_chunk) {
+      pieces = static_cast<double>(chunks) * static_cast<double>(last.group - 1) + chunk + 1;
+      received = last.before + (last.bytes - last.before) * (chunk + 1) / chunks;
+    }
     const double arrived = meet + pieces * gap + received * per_byte;
     latest = std::max(latest, arrived - tile_time * needs_chunk_after(chunk, chunks, ctas));
   }

@@ -16,7 +16,9 @@ namespace overlaptune::waiting {
 struct RowsSoFar {
   std::size_t group = 1;   ///< its number, from 1 on
   std::size_t groups = 1;  ///< all
-  double bytes = 0;        ///< of the groups up to this one
+  double before = 0;       ///< bytes of the groups before this one
+  double bytes = 0;        ///< ... and of this one
+  bool chunk_by_chunk = false;
 };
 
 /// How the rows travel: the part that is the same for every tile.
@@ -35,8 +37,8 @@ struct Arrivals {
   [[nodiscard]] double until(double received) const { return meet + gap + received * per_byte; }
 
   /// Time until a group has arrived in effect, where `chunks` of the columns arrive one after the
-  /// other, each of all groups: a tile that begins then, and takes `tile_time` by so many CTAs,
-  /// finds each chunk when it needs it. One that begins earlier ends no sooner.
+  /// other: a tile that begins then, and takes `tile_time` by so many CTAs, finds each chunk when
+  /// it needs it. One that begins earlier ends no sooner.
   [[nodiscard]] double until(const RowsSoFar& last, int chunks, double tile_time, int ctas) const;
 };
 

@@ -10,7 +10,7 @@ namespace overlaptune {
 
 /// `first` pushes; then, again and again, `period_tiles` tiles and `period_pushes` pushes, until
 /// all pushes are taken; then tiles. Every rank has the same order. A tile waits only for rows
-/// whose pushes come before it.
+/// whose pushes come before it, all chunks of them.
 struct PushOrder {
   std::int64_t pushes = 0;  ///< items that push
   std::int64_t first = 0;
@@ -30,6 +30,9 @@ struct PushOrder {
   [[nodiscard]] std::int64_t position_of_push(std::int64_t number) const;
   /// The position of a tile.
   [[nodiscard]] std::int64_t position_of_tile(std::int64_t number) const;
+  /// The first positions, which wait for nothing, and with which CTAs begin that go on by equal
+  /// steps. `own_tiles`: those of the rank's own rows.
+  [[nodiscard]] std::int64_t homes(std::int64_t own_tiles) const;
   friend bool operator==(const PushOrder&, const PushOrder&) = default;
 };
 
@@ -37,7 +40,10 @@ struct PushOrder {
 struct PushedGemm {
   std::int64_t ctas = 0;     ///< that run at once
   std::int64_t pushing = 0;  ///< of these, that are to push at any time while there are rows left
-  std::int64_t pushes_a_group = 0;  ///< items of the rows of each wave group but the first
+  /// Items of the rows of each wave group but the first, or of each chunk of them.
+  std::int64_t pushes_a_group = 0;
+  int chunks = 1;               ///< of the columns of each group
+  bool chunk_by_chunk = false;  ///< a chunk of all groups, then the next; else group by group
   /// Tile items before the tiles of each wave group begin; the first is that of the second group,
   /// whose rows are sent first.
   std::span<const std::int64_t> tiles_before{};

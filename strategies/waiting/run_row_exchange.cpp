@@ -26,6 +26,7 @@ class RowsOfPeers : public RowExchange {
         route_(route),
         problem_(request.work.problem()),
         groups_(groups_of(request.work)),
+        columns_(chunk_columns(problem_, request.work.config_as<Waiting>().k_chunks)),
         exclusive_(request.engine.exclusive),
         leaves_out_(request.mutant == Mutant::missing_signal) {}
 
@@ -38,11 +39,15 @@ class RowsOfPeers : public RowExchange {
   void describe_scales(const Operands& operands, GeneratedOperands& gemm) const {
     if (gathers_scales()) gemm.scales.a = scales(operands);
   }
+  void describe_chunks(GeneratedRows& rows) const {
+    if (columns_ < problem_.k) rows.chunk_columns = columns_;
+  }
 
   World& world_;
   CommKey route_;
   Problem problem_;
   std::vector<ArrivingRows> groups_;
+  std::int64_t columns_;  ///< of each chunk
   bool exclusive_;
   bool leaves_out_;  ///< a plan that is wrong on purpose does not send the last group
 };
@@ -54,12 +59,15 @@ class RowsByCopies : public RowsOfPeers {
   RowsByCopies(const Request& request, const CommKey& route)
       : RowsOfPeers(request, route),
         block_rows_(request.work.tiled().order.block_rows),
-        columns_(chunk_columns(problem_, request.work.config_as<Waiting>().k_chunks)) {}
+        chunks_(sent_chunks(
+            groups_.size() - (leaves_out_ ? 2 : 1), request.work.config_as<Waiting>().k_chunks,
+            travels_chunk_by_chunk(request.work.tiled().order.tiles(),
+                                   request.engine.sms - sms_of_exchange(request)))) {}
 
   void describe(const Operands& operands, GeneratedOperands& gemm) const override {
     gemm.barrier = world_.barrier(route_);
     describe_scales(operands, gemm);
-    if (columns_ < problem_.k) gemm.rows->chunk_columns = columns_;
+    describe_chunks(*gemm.rows);
     for (std::size_t group = 1; group < groups_.size(); ++group) {
       gemm.rows->arrivals[group].counter = flag(group);
     }
@@ -69,12 +77,11 @@ class RowsByCopies : public RowsOfPeers {
     // Also in an exclusive world: beside a GEMM that has all SMs a gate may find no place.
     enqueue_gate(stream, world_, route_, kernels::Counters::keep);
     copies_.emplace(world_, route_, stream, Copies::Begin::at_once);
-    for (std::int64_t first = 0; first < problem_.k; first += columns_) {
-      for (std::size_t group = 1; group + (leaves_out_ ? 1 : 0) < groups_.size(); ++group) {
-        const int block = groups_[group].block;
-        if (first == 0 && block != groups_[group - 1].block) copy_scales(operands, block);
-        push(operands, group, first);
-      }
+    for (const SentChunk& sent : chunks_) {
+      const int block = groups_[sent.group].block;
+      const bool is_first = sent.chunk == 0 && block != groups_[sent.group - 1].block;
+      if (is_first) copy_scales(operands, block);
+      push(operands, sent);
     }
     return kernels::Before::work;
   }
@@ -91,19 +98,20 @@ class RowsByCopies : public RowsOfPeers {
   }
 
  private:
-  /// Sends a chunk of the columns of a group, from `first` on. The flag counts chunks.
-  void push(const Operands& operands, std::size_t group, std::int64_t first) {
-    const ArrivingRows& rows = groups_[group];
+  /// The flag of a group counts its chunks.
+  void push(const Operands& operands, const SentChunk& sent) {
+    const ArrivingRows& rows = groups_[sent.group];
+    const std::int64_t first = sent.chunk * columns_;
     const int rank = world_.rank();
     const Dtype operand = operand_of(problem_.elements);
     const std::int64_t first_row = rank * block_rows_ + rows.first_row;
-    copies_->push((rank + rows.block) % problem_.ranks, static_cast<int>(group),
+    copies_->push((rank + rows.block) % problem_.ranks, static_cast<int>(sent.group),
                   {.to = at(operands.workspace, first_row * problem_.k + first, operand),
                    .from = at(operands.a, rows.first_row * problem_.k + first, operand),
                    .width = std::min(columns_, problem_.k - first) * bytes_of(operand),
                    .rows = rows.rows,
                    .pitch = problem_.k * bytes_of(operand)},
-                  static_cast<std::uint32_t>(first / columns_) + 1);
+                  static_cast<std::uint32_t>(sent.chunk) + 1);
   }
   /// The scales of all rows travel before the first of these, whose flag tells of both.
   void copy_scales(const Operands& operands, int to_block) {
@@ -120,7 +128,7 @@ class RowsByCopies : public RowsOfPeers {
   }
 
   std::int64_t block_rows_;
-  std::int64_t columns_;            ///< of each chunk
+  std::vector<SentChunk> chunks_;   ///< as they are sent
   std::optional<Copies> copies_{};  ///< between `begin` and `finish`
 };
 
@@ -134,6 +142,7 @@ class PushedByGemm : public RowsOfPeers {
     gemm.has_barrier = exclusive_ && !gathers_scales();
     describe_scales(operands, gemm);
     GeneratedRows& rows = *gemm.rows;
+    describe_chunks(rows);
     const auto rank = static_cast<std::size_t>(world_.rank());
     for (std::size_t group = 1; group < groups_.size(); ++group) {
       rows.arrivals[group].counter = gemm.barrier.flags[rank]->counters + group;
@@ -162,6 +171,13 @@ class PushedByGemm : public RowsOfPeers {
 std::int64_t gathered_scales_bytes(const Problem& problem) {
   const bool each = scales_of(problem.elements) == Scales::rows;
   return each ? problem.m * static_cast<std::int64_t>(sizeof(float)) : 0;
+}
+
+int sms_of_exchange(const Request& request) {
+  constexpr int kSmsOfCopies = 8;
+  const auto& config = request.work.config_as<Waiting>();
+  const bool copies = config.transport == Transport::copy_engine;
+  return copies && request.engine.world.shares_gpu() ? kSmsOfCopies : 0;
 }
 
 Expected<std::unique_ptr<RowExchange>> make_row_exchange(const Request& request) {

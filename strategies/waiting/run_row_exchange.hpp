@@ -39,6 +39,10 @@ class RowExchange {
 /// own.
 [[nodiscard]] std::int64_t gathered_scales_bytes(const Problem& problem);
 
+/// SMs that the GEMM leaves to the exchange. Copy engines need none, except between ranks that
+/// share a GPU: the driver copies within a GPU by a kernel, and the GEMM would wait for it forever.
+[[nodiscard]] int sms_of_exchange(const Request& request);
+
 /// Collective: makes the communicator. Error: as `make_ready`.
 [[nodiscard]] Expected<std::unique_ptr<RowExchange>> make_row_exchange(const Request& request);
 

@@ -9,15 +9,6 @@
 namespace overlaptune::run {
 namespace {
 
-/// SMs that the GEMM leaves to the exchange. Copy engines need none, except between ranks that
-/// share a GPU: the driver copies within a GPU by a kernel, and the GEMM would wait for it forever.
-int sms_of_exchange(const Request& request) {
-  constexpr int kSmsOfCopies = 8;
-  const auto& config = request.work.config_as<Waiting>();
-  const bool copies = config.transport == Transport::copy_engine;
-  return copies && request.engine.world.shares_gpu() ? kSmsOfCopies : 0;
-}
-
 class WaitingPlan : public Plan {
  public:
   WaitingPlan(const Request& request, const GeneratedGemm& gemm,

@@ -87,21 +87,20 @@ Expected<Schedule> SimulationOf<Waiting>::schedule(const Profile& profile, const
     schedule.peer = taken_once(profile, *whole);
   }
   const int ctas = ctas_of_tile(profile, kernel);
-  schedule.needed_after.clear();
-  for (int chunk = 0; chunk < config.k_chunks; ++chunk) {
-    schedule.needed_after.push_back(needs_chunk_after(chunk, config.k_chunks, ctas));
-  }
-  for (std::size_t i = 0; i < (cuts.size() - 1) * schedule.needed_after.size(); ++i) {
-    const std::size_t group = 1 + i % (cuts.size() - 1);
+  const bool chunk_by_chunk = travels_chunk_by_chunk(order.tiles(), kernel.sms);
+  for (const SentChunk& sent : sent_chunks(cuts.size() - 1, config.k_chunks, chunk_by_chunk)) {
     const double bytes =
-        static_cast<double>((cuts[group].bytes - cuts[group - 1].bytes).count) / config.k_chunks;
-    if (!by_peers) {
-      schedule.collectives.push_back(plan_copy(profile.copy, bytes, i == 0));
-      continue;
+        static_cast<double>((cuts[sent.group].bytes - cuts[sent.group - 1].bytes).count) /
+        config.k_chunks;
+    PlannedCollective piece = plan_copy(profile.copy, bytes, schedule.collectives.empty());
+    if (by_peers) {
+      const auto pushed = plan_push(profile, problem, bytes, config.comm_ctas);
+      if (!pushed) return error_of(pushed);
+      piece = *pushed;
     }
-    const auto piece = plan_push(profile, problem, bytes, config.comm_ctas);
-    if (!piece) return error_of(piece);
-    schedule.collectives.push_back(*piece);
+    piece.group = sent.group;
+    piece.needed_after = needs_chunk_after(sent.chunk, config.k_chunks, ctas);
+    schedule.collectives.push_back(piece);
   }
   const TileTimes times = tile_times(profile, kernel);
   kernel.order = order.block;

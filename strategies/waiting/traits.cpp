@@ -9,12 +9,29 @@
 #include "strategies/waiting/arrivals.hpp"
 
 namespace overlaptune {
+namespace {
+
+/// Whether the GEMM can push the rows in chunks of their columns.
+Expected<void> pushes_fit(const Problem& problem, const Waiting& config, std::size_t groups) {
+  if (config.k_chunks == 1) return {};
+  const std::int64_t bytes =
+      chunk_columns(problem, config.k_chunks) * operand_bytes(problem.elements);
+  if (bytes > most_chunk_bytes(config.tile)) {
+    return bad_input(fmt::format(
+        "k_chunks = {}: {} bytes of a row: expected more chunks, of at most {} bytes with tile {}",
+        config.k_chunks, bytes, most_chunk_bytes(config.tile), to_string(config.tile)));
+  }
+  const auto most = static_cast<std::size_t>(kMostRegions);
+  if (groups * static_cast<std::size_t>(config.k_chunks) > most) {
+    return bad_input(fmt::format("k_chunks = {} of {} wave groups: expected at most {} in all",
+                                 config.k_chunks, groups, most));
+  }
+  return {};
+}
+
+}  // namespace
 
 Expected<void> TraitsOf<Waiting>::check(const Waiting& config) {
-  if (config.k_chunks > 1 && config.transport != Transport::copy_engine) {
-    return bad_input(fmt::format("k_chunks = {}: expected 1 with transport {}", config.k_chunks,
-                                 to_string(config.transport)));
-  }
   if (config.k_chunks > 1 && !may_have_chunks(config.tile)) {
     return bad_input(fmt::format("k_chunks = {}: expected 1 with tile {}", config.k_chunks,
                                  to_string(config.tile)));
@@ -34,8 +51,9 @@ Expected<void> TraitsOf<Waiting>::check(const Problem& problem, const Waiting& c
         config.k_chunks, problem.k, block_k_of(problem.elements),
         chunk_columns(problem, config.k_chunks)));
   }
-  if (config.transport == Transport::peer_access) return peers_can_move(problem);
-  return {};
+  if (config.transport != Transport::peer_access) return {};
+  if (auto good = pushes_fit(problem, config, cuts->size()); !good) return good;
+  return peers_can_move(problem);
 }
 
 TiledWork TraitsOf<Waiting>::work(const Problem& problem, const Waiting& config) {

@@ -59,6 +59,7 @@ std::map<std::tuple<int, int, int, int>, int> stores_made;
 constexpr int kMostCtas = 16;  // of a rank
 constexpr int kSwizzle = 2;
 constexpr int kLaunches = 2;  // of a rank, one after the other
+constexpr int kShares = 6;    // of the rows of a group that are pushed, which they do not divide
 
 struct Case {
   Op op = Op::all_gather_gemm;
@@ -67,11 +68,13 @@ struct Case {
   int steps = 5;
   int panels = 2;  // of a row block
   int columns = 3;
-  bool shares = false;      // two CTAs share each tile
-  bool has_barrier = true;  // no gate comes before the launch
-  bool deals = true;        // clusters go on by equal steps where all are there
-  int pushing = 1;          // CTAs
-  int chunks = 0;           // of columns, which others bring; 0: the launch pushes whole rows
+  bool shares = false;          // two CTAs share each tile
+  bool has_barrier = true;      // no gate comes before the launch
+  bool deals = true;            // clusters go on by equal steps where all are there
+  int pushing = 1;              // CTAs
+  bool by_copies = false;       // others bring the rows; else the launch pushes them
+  int chunks = 1;               // of columns
+  bool chunk_by_chunk = false;  // chunks of all groups by turns
   int rounds = 3;
 };
 
@@ -79,8 +82,9 @@ std::ostream& operator<<(std::ostream& out, const Case& each) {
   return out << to_string(each.op) << ", " << each.ctas << " CTAs, room for " << each.room << ", "
              << each.steps << " steps, " << each.panels << " x " << each.columns << " tiles"
              << (each.shares ? ", shared" : "") << (each.has_barrier ? "" : ", behind a gate")
-             << (each.deals ? "" : ", in no fixed steps") << ", pushing " << each.pushing << ", "
-             << each.chunks << " chunks";
+             << (each.deals ? "" : ", in no fixed steps")
+             << (each.by_copies ? ", by copies" : ", pushing ") << each.pushing << ", "
+             << each.chunks << " chunks" << (each.chunk_by_chunk ? " by turns" : "");
 }
 
 /// The parameters of a launch of one rank.
@@ -128,7 +132,7 @@ class Ranks {
     stores_made.clear();
     emulator::on_store = [this](int matrix, int x, int y, int z) { note_store(matrix, x, y, z); };
     emulator::Meeting gate;
-    const int threads = case_.chunks > 0 ? 2 * ranks_ : ranks_;  // a copy engine for each rank
+    const int threads = case_.by_copies ? 2 * ranks_ : ranks_;  // a copy engine for each rank
     machine.at_different_times(threads, [&](int thread) {
       if (thread >= ranks_) return bring_rows(machine, gate, threads, thread - ranks_);
       const int rank = thread;
@@ -355,15 +359,22 @@ void Ranks::set_up() {
   }
   std::vector<std::int64_t> before;
   for (std::size_t i = 1; i < cuts.size(); ++i) before.push_back(cuts[i - 1].tiles / CLUSTER);
-  constexpr int kShares = 4;
-  const PushOrder pushes = case_.chunks > 0 ? PushOrder{}
-                                            : push_order({.ctas = case_.ctas / ctas_an_item_,
-                                                          .pushing = case_.pushing,
-                                                          .pushes_a_group = kShares / ctas_an_item_,
-                                                          .tiles_before = before,
-                                                          .pushes_a_tile = 2});
-  items_ = (tiles_ + CLUSTER - 1) / CLUSTER + pushes.pushes;
+  items_ = (tiles_ + CLUSTER - 1) / CLUSTER;
   homes_ = cuts.front().tiles / CLUSTER;
+  PushOrder pushes;
+  if (!case_.by_copies) {
+    pushes = push_order({.ctas = case_.ctas / ctas_an_item_,
+                         .pushing = case_.pushing,
+                         .pushes_a_group = kShares / ctas_an_item_,
+                         .chunks = case_.chunks,
+                         .chunk_by_chunk = case_.chunk_by_chunk,
+                         .tiles_before = before,
+                         .pushes_a_tile = 2});
+    items_ += pushes.pushes;
+    homes_ = pushes.homes(homes_);
+  }
+  const bool pushes_chunks = !case_.by_copies && case_.chunks > 1;
+  const std::int64_t row_vectors = problem_.k * 2 / 16;
   emulator::on_load = [this, block_bytes](int rank, int x, int y, int z) {
     if (z == rank) return;
     const auto first = (std::int64_t{y} * problem_.k + x) * 2;
@@ -388,7 +399,13 @@ void Ranks::set_up() {
     peers.blocks = ranks_;
     peers.block_tiles = as_int(tiles_ / ranks_);
     peers.arrivals_count = as_int(static_cast<std::int64_t>(cuts.size()));
-    peers.chunk_steps = case_.chunks > 0 ? steps_of_chunk() : as_int(problem_.k);
+    peers.chunk_steps = case_.chunks > 1 ? steps_of_chunk() : as_int(problem_.k);
+    peers.chunk_counters = case_.by_copies ? 0 : peers.arrivals_count;
+    peers.chunk_value = case_.by_copies ? 1 : 0;
+    peers.row_vectors = pushes_chunks ? as_int(row_vectors) : 0;
+    peers.chunk_vectors = pushes_chunks ? steps_of_chunk() * 8 : 0;
+    peers.chunks = case_.by_copies ? 1 : case_.chunks;
+    peers.chunk_by_chunk = case_.chunk_by_chunk ? 1 : 0;
     peers.pushes = as_int(pushes.pushes);
     peers.first = as_int(pushes.first);
     peers.period_tiles = as_int(pushes.period_tiles);
@@ -405,12 +422,12 @@ void Ranks::set_up() {
       char* const gathered =
           received_[static_cast<std::size_t>(peer)].data() + rank * block_bytes + first;
       arrival.counter = flags(rank).counters + i;
-      arrival.value = case_.chunks > 0 ? 1 : kShares;
+      arrival.value = case_.by_copies ? 1 : kShares;
       arrival.from = reinterpret_cast<const device::Vector*>(own.data() + first);
       arrival.to = reinterpret_cast<device::Vector*>(gathered);
       arrival.receiver = flags(peer).counters + i;
-      arrival.vectors = as_int(rows_[i].rows * problem_.k * 2 / 16);
-      arrival.most = (arrival.vectors + kShares - 1) / kShares;
+      arrival.units = as_int(rows_[i].rows * (pushes_chunks ? 1 : row_vectors));
+      arrival.most = (arrival.units + kShares - 1) / kShares;
     }
   }
 }
@@ -419,28 +436,28 @@ void Ranks::note_store(int matrix, int x, int y, int z) const {
   ++stores_made[{matrix, x, y, z}];
 }
 
-/// The copy engines that bring a rank its peers' rows: chunk after chunk of columns, and of each
-/// the rows of all groups, each counted when it is there.
+/// The copy engines that bring a rank its peers' rows, chunk after chunk of columns, each counted
+/// when it is there.
 void Ranks::bring_rows(emulator::Machine& machine, emulator::Meeting& gate, int threads, int rank) {
   const std::int64_t row_bytes = problem_.k * 2;
   const std::int64_t chunk_bytes = std::int64_t{steps_of_chunk()} * 128;
   for (int launch = 0; launch < kLaunches; ++launch) {
     machine.meet(gate, threads);
-    for (std::int64_t begin = 0; begin < row_bytes; begin += chunk_bytes) {
+    for (const auto& [group, chunk] :
+         sent_chunks(rows_.size() - 1, case_.chunks, case_.chunk_by_chunk)) {
+      const std::int64_t begin = chunk * chunk_bytes;
       const std::int64_t bytes = std::min(chunk_bytes, row_bytes - begin);
-      for (std::size_t group = 1; group < rows_.size(); ++group) {
-        const int peer = (rank - rows_[group].block + ranks_) % ranks_;
-        const std::vector<char>& sent = own_[static_cast<std::size_t>(peer)];
-        const auto block = static_cast<std::int64_t>(sent.size()) * peer;
-        for (std::int64_t row = 0; row < rows_[group].rows; ++row) {
-          const std::int64_t at = (rows_[group].first_row + row) * row_bytes + begin;
-          machine.jitter();
-          std::memcpy(received_[static_cast<std::size_t>(rank)].data() + block + at,
-                      sent.data() + at, static_cast<std::size_t>(bytes));
-        }
-        device::increment(flags(rank).counters + group, 1);
-        machine.went_on();
+      const int peer = (rank - rows_[group].block + ranks_) % ranks_;
+      const std::vector<char>& sent = own_[static_cast<std::size_t>(peer)];
+      const auto block = static_cast<std::int64_t>(sent.size()) * peer;
+      for (std::int64_t row = 0; row < rows_[group].rows; ++row) {
+        const std::int64_t at = (rows_[group].first_row + row) * row_bytes + begin;
+        machine.jitter();
+        std::memcpy(received_[static_cast<std::size_t>(rank)].data() + block + at, sent.data() + at,
+                    static_cast<std::size_t>(bytes));
       }
+      device::increment(flags(rank).counters + group, 1);
+      machine.went_on();
     }
   }
 }
@@ -453,6 +470,12 @@ void Ranks::expect_received() const {
           received_[rank].begin() + static_cast<std::ptrdiff_t>(peer * own_[peer].size());
       EXPECT_TRUE(std::equal(own_[peer].begin(), own_[peer].end(), begin))
           << "rows of rank " << peer << " on rank " << rank;
+    }
+    for (std::size_t sent = 0; sent < (rows_.size() - 1) * case_.chunks && !case_.by_copies;
+         ++sent) {
+      const std::size_t group = 1 + sent % (rows_.size() - 1);
+      const std::size_t chunk = sent / (rows_.size() - 1);
+      EXPECT_EQ(flags_[rank].counters[group + chunk * rows_.size()], kShares) << "each once";
     }
   }
 }
@@ -491,8 +514,48 @@ std::vector<Case> cases() {
   // All items are taken at once, also those that wait.
   list.push_back({.ctas = 14, .room = 14, .steps = 2, .panels = 1, .columns = 2, .rounds = 50});
   for (const int chunks : Kernel::kWaitsForChunks ? std::vector{2, 3} : std::vector<int>{}) {
-    list.push_back({.ctas = 14, .room = 14, .has_barrier = false, .chunks = chunks});
-    list.push_back({.room = 2, .steps = 7, .has_barrier = false, .deals = false, .chunks = chunks});
+    const bool by_turns = chunks == 2;
+    list.push_back({.ctas = 14,
+                    .room = 14,
+                    .has_barrier = false,
+                    .by_copies = true,
+                    .chunks = chunks,
+                    .chunk_by_chunk = by_turns});
+    list.push_back({.room = 2,
+                    .steps = 7,
+                    .has_barrier = false,
+                    .deals = false,
+                    .by_copies = true,
+                    .chunks = chunks,
+                    .chunk_by_chunk = by_turns});
+    // Pushed: all tiles begin at once; some CTAs only push; lines of many steps; room for few.
+    list.push_back({.ctas = 14, .room = 14, .chunks = chunks, .chunk_by_chunk = by_turns});
+    list.push_back({.ctas = 14,
+                    .room = 14,
+                    .panels = 1,
+                    .columns = 4,
+                    .pushing = 2,
+                    .chunks = chunks,
+                    .chunk_by_chunk = by_turns,
+                    .rounds = 20});
+    list.push_back({.steps = 40, .columns = 1, .chunks = chunks, .chunk_by_chunk = by_turns});
+    // Two groups.
+    for (const bool turns : {false, true}) {
+      list.push_back({.panels = 3, .columns = 1, .chunks = chunks, .chunk_by_chunk = turns});
+    }
+    list.push_back({.room = 2,
+                    .steps = 7,
+                    .has_barrier = false,
+                    .deals = false,
+                    .chunks = chunks,
+                    .chunk_by_chunk = by_turns});
+    list.push_back({.ctas = 8,
+                    .room = 1,
+                    .steps = 3,
+                    .columns = 4,
+                    .pushing = 2,
+                    .chunks = chunks,
+                    .chunk_by_chunk = !by_turns});
   }
 #endif
   return list;
@@ -518,22 +581,32 @@ TEST(EmulatedGemm, ends_and_stores_each_subtile_once) {
   }
 }
 
+TEST(EmulatedGemm, the_host_knows_which_kernels_wait_for_chunks) {
+  const Tile tile{BLOCK_M, BLOCK_N, 64, STAGES, CLUSTER};
+  EXPECT_EQ(Kernel::kWaitsForChunks, RANKS == 0 && may_have_chunks(tile));
+  EXPECT_EQ(most_chunk_bytes(tile), Kernel::kStageBytes);
+}
+
 /// Rows that do not come are loaded all the same then, and sums added up; nobody reads the result.
 TEST(EmulatedGemm, ends_where_a_rank_does_other_work) {
   constexpr int kRanks = RANKS ? RANKS : 2;
   emulator::tile = {.rows = BLOCK_M, .columns = BLOCK_N, .cluster = CLUSTER};
   emulator::tiles_are_shared = false;
-  const Case each = cases().front();
-  emulator::k_steps = each.steps;
-  emulator::Machine machine(kRanks * kMostCtas, CONSUMERS, std::random_device{}());
-  emulator::machine = &machine;
-  Ranks ranks(each, kRanks);
-  ASSERT_TRUE(each.has_barrier);
-  emulator::on_load = [](int, int, int, int) {};
-  ranks.differ();
-  ranks.run(machine);
-  EXPECT_EQ(ranks.ended_by(), device::Awaited::differs);
-  EXPECT_EQ(machine.faults().find("wait for ever"), std::string::npos) << machine.faults();
+  const Case plain = cases().front();
+  Case in_chunks = plain;
+  if (Kernel::kWaitsForChunks) in_chunks.chunks = 3;
+  for (const Case& each : {plain, in_chunks}) {
+    emulator::k_steps = each.steps;
+    emulator::Machine machine(kRanks * kMostCtas, CONSUMERS, std::random_device{}());
+    emulator::machine = &machine;
+    Ranks ranks(each, kRanks);
+    ASSERT_TRUE(each.has_barrier);
+    emulator::on_load = [](int, int, int, int) {};
+    ranks.differ();
+    ranks.run(machine);
+    EXPECT_EQ(ranks.ended_by(), device::Awaited::differs);
+    EXPECT_EQ(machine.faults().find("wait for ever"), std::string::npos) << machine.faults();
+  }
 }
 
 }  // namespace

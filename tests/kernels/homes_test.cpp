@@ -31,6 +31,7 @@ struct Case {
   int room = 1;  // clusters that run at once
   bool deals = true;
   bool one_each = false;
+  int looks = 0;  // of a cluster without a home, whether all have come
 };
 
 class Queue {
@@ -58,7 +59,8 @@ class Queue {
       items.arrived = device::arrive(run);
       auto& mine = taken[static_cast<std::size_t>(cluster)];
       const auto step = [&](int from) { return from + run.clusters; };
-      int position = device::first_position(run, cluster, items, step);
+      const auto start = [](int own) { return own; };
+      int position = device::first_position(run, cluster, items, case_.looks, start, step);
       while (position < case_.items) {
         mine.push_back(position);
         if (case_.one_each) break;
@@ -103,6 +105,7 @@ TEST(Homes, each_item_is_taken_once_whoever_comes_late) {
     drawn.homes = from(0, drawn.clusters + 2);
     drawn.room = from(1, drawn.clusters);
     drawn.one_each = from(0, 3) == 0;
+    drawn.looks = from(0, 2);
     if (drawn.one_each) drawn.items = drawn.clusters;
     SCOPED_TRACE(testing::Message()
                  << drawn.clusters << " clusters, " << drawn.homes << " homes, " << drawn.items

@@ -2,6 +2,9 @@
 
 #include "run/gemm/generated_queue.hpp"
 
+#include <array>
+#include <cstring>
+
 #include <gtest/gtest.h>
 
 namespace overlaptune::run {
@@ -56,6 +59,80 @@ TEST(GeneratedQueueTest, RowsArePushedInSharesOf32KibOrOneForEachCta) {
   EXPECT_EQ(pairs.shares, 4);
   EXPECT_EQ(pairs.order.pushes, 2 * 2);
   EXPECT_EQ(pairs.all, 6 + 4);
+}
+
+/// Rank 0 of three sends two groups of 96 rows of 1296 columns, in chunks of 512, 512 and 272.
+class ChunkedPushesTest : public testing::Test {
+ protected:
+  ChunkedPushesTest() {
+    operands_.barrier.ranks = 3;
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      operands_.barrier.flags[rank] = &flags_[rank];
+      operands_.rows->pushes->gathered.push_back(&matrices_[rank]);
+    }
+  }
+
+  [[nodiscard]] kernels::device::RowsParams<kUsualRegions> parameters(std::int64_t tiles) const {
+    const QueuedItems items = queued_items(kSingle, operands_, tiles, kSms);
+    const TileOrder order{.block_rows = 96, .n = 256, .blocks = 3, .block_m = 96, .block_n = 128};
+    const auto bytes = rows_parameter(order, operands_, kSingle, items, {.waits = kUsualRegions});
+    kernels::device::RowsParams<kUsualRegions> params;
+    EXPECT_EQ(bytes.size(), sizeof params);
+    std::memcpy(&params, bytes.data(), sizeof params);
+    return params;
+  }
+
+  static constexpr std::uint32_t kCounter = 0;
+  std::array<kernels::device::RankFlags, 3> flags_{};
+  std::array<char, 3> matrices_{};
+  GeneratedOperands operands_{
+      .k = 1296,
+      .rows = GeneratedRows{
+          .own = &matrices_,
+          .arrivals = {{.end = 4},
+                       {.end = 8, .counter = &kCounter, .sent = {.block = 1, .rows = 96}},
+                       {.end = 12, .counter = &kCounter, .sent = {.block = 2, .rows = 96}}},
+          .chunk_columns = 512,
+          .pushes = GeneratedRows::Pushes{.ctas = 16}}};
+};
+
+TEST_F(ChunkedPushesTest, SharesAreOfRows) {
+  // 96 rows of 1 KiB are three shares of 32 KiB.
+  const QueuedItems items = queued_items(kSingle, operands_, 12, kSms);
+  EXPECT_EQ(items.chunks, 3);
+  EXPECT_EQ(items.shares, 3);
+  EXPECT_EQ(items.order.pushes, 2 * 3 * 3);
+  // No share is empty: 5 rows of 16 KiB are no four shares of 2 rows.
+  operands_.k = 3 * 8192;
+  operands_.rows->chunk_columns = 8192;
+  for (std::size_t group = 1; group < 3; ++group) operands_.rows->arrivals[group].sent.rows = 5;
+  operands_.rows->pushes->ctas = 4;
+  EXPECT_EQ(queued_items(kSingle, operands_, 12, kSms).shares, 2);  // 80 KiB
+  operands_.rows->chunk_columns = 16384;
+  EXPECT_EQ(queued_items(kSingle, operands_, 12, kSms).shares, 3);  // 160 KiB
+}
+
+TEST_F(ChunkedPushesTest, TheKernelIsToldWhatALineIs) {
+  const auto params = parameters(12);
+  EXPECT_EQ(params.chunk_steps, 512 / 64);
+  EXPECT_EQ(params.row_vectors, 1296 * 2 / 16);
+  EXPECT_EQ(params.chunk_vectors, 512 * 2 / 16);
+  EXPECT_EQ(params.chunks, 3);
+  EXPECT_EQ(params.shares, 3);
+  EXPECT_EQ(params.chunk_counters, 3);  // behind those of the three groups
+  EXPECT_EQ(params.chunk_value, 0);
+  for (const int group : {1, 2}) {
+    const auto& arrival = params.arrivals[group];
+    EXPECT_EQ(arrival.units, 96);
+    EXPECT_EQ(arrival.most, 32);
+    EXPECT_EQ(arrival.value, 3);
+    EXPECT_EQ(arrival.receiver, flags_[static_cast<std::size_t>(group)].counters + group);
+  }
+}
+
+TEST_F(ChunkedPushesTest, ChunksGoByTurnsWhereAllTilesBeginAtOnce) {
+  EXPECT_EQ(parameters(132 - 16).chunk_by_chunk, 1);
+  EXPECT_EQ(parameters(132 - 16 + 1).chunk_by_chunk, 0);
 }
 
 TEST(GeneratedQueueTest, ClustersGoOnByStepsUnlessManyItemsWaitForDifferentTimes) {

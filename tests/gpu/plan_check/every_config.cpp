@@ -6,6 +6,7 @@
 #include "core/config/config_fields.hpp"
 #include "core/config/strategies.hpp"
 #include "core/config/transport.hpp"
+#include "core/config/work.hpp"
 
 namespace overlaptune::plan_check {
 
@@ -47,6 +48,9 @@ std::vector<Config> configs(const Problem& of) {
   lines.push_back(waiting + "ctas=8 transport=peer_access" + groups);
   std::vector<Config> list;
   for (const std::string& line : lines) list.push_back(value_or_throw(parse_config(line)));
+  const auto chunked =
+      value_or_throw(parse_config(waiting + "ctas=8 transport=peer_access k_chunks=4" + groups));
+  if (Work::make(of, chunked)) list.push_back(chunked);  // not with very many ranks
   return those_that_run(std::move(list), of.op);
 }
 

@@ -138,17 +138,38 @@ TEST(Arrivals, chunks_are_whole_steps_and_none_is_empty) {
       }
     }
   }
-  const Waiting pushed{.tile = tile,
-                       .swizzle = 4,
-                       .comm_ctas = 8,
-                       .transport = Transport::peer_access,
-                       .k_chunks = 2,
-                       .wave_groups = {32, 32}};
-  EXPECT_EQ(check(pushed).error().message, "k_chunks = 2: expected 1 with transport peer_access");
   const Waiting large{
       .tile = {192, 256, 64, 3, 1}, .swizzle = 4, .k_chunks = 2, .wave_groups = {32, 32}};
   EXPECT_THAT(check(large).error().message,
               testing::HasSubstr("k_chunks = 2: expected 1 with tile 192x256"));
+}
+
+/// A stage of 128 x 128 has room for 256 rows of 128 bytes.
+TEST(Arrivals, a_row_of_a_pushed_chunk_fits_a_stage) {
+  Waiting pushed{.tile = {128, 128, 64, 4, 1},
+                 .swizzle = 4,
+                 .comm_ctas = 8,
+                 .transport = Transport::peer_access,
+                 .k_chunks = 2,
+                 .wave_groups = {32, 32}};
+  const auto able = [&](std::int64_t k) {
+    return check({Op::all_gather_gemm, 1024, 1024, k, Elements::bf16, 2}, pushed, {});
+  };
+  EXPECT_TRUE(able(2 * 256 * 64).has_value());
+  EXPECT_EQ(able(2 * 256 * 64 + 64).error().message,
+            "k_chunks = 2: 32896 bytes of a row: expected more chunks, of at most 32768 bytes with "
+            "tile 128x128x64");
+  pushed.k_chunks = 96;  // of two groups
+  EXPECT_TRUE(able(96 * 97 * 64).has_value());
+  pushed.k_chunks = 97;
+  EXPECT_EQ(able(96 * 97 * 64).error().message,
+            "k_chunks = 97 of 2 wave groups: expected at most 192 in all");
+}
+
+TEST(Arrivals, chunks_travel_by_turns_or_group_by_group) {
+  using Sent = std::vector<SentChunk>;
+  EXPECT_EQ(sent_chunks(2, 3, true), (Sent{{1, 0}, {2, 0}, {1, 1}, {2, 1}, {1, 2}, {2, 2}}));
+  EXPECT_EQ(sent_chunks(2, 3, false), (Sent{{1, 0}, {1, 1}, {1, 2}, {2, 0}, {2, 1}, {2, 2}}));
 }
 
 }  // namespace

@@ -4,10 +4,12 @@
 #include "strategies/waiting/model_arrivals.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "strategies/waiting/arrivals.hpp"
 #include "tests/strategies/made_parts.hpp"
 
 namespace overlaptune::waiting {
@@ -62,25 +64,23 @@ class ArrivalsTest : public testing::Test {
   std::vector<Measurement> beside_{};
 };
 
-/// Copies one after the other, chunk after chunk, and a tile that multiplies in small steps what is
-/// there.
+/// Chunks that arrive one after the other, and a tile that multiplies in small steps what is there.
 TEST_F(ArrivalsTest, a_tile_that_begins_when_chunks_have_arrived_in_effect_never_waits) {
   const Arrivals copies = arrivals(kCopies).value();
   constexpr std::size_t kGroups = 3;
   const double sizes[kGroups] = {0.5 * kReceived, 0.2 * kReceived, 0.3 * kReceived};
-  for (const int chunks : {1, 2, 4, 7}) {
+  for (const auto& [chunks, chunk_by_chunk] : std::vector<std::pair<int, bool>>{
+           {1, true}, {2, true}, {4, true}, {7, true}, {1, false}, {2, false}, {7, false}}) {
     for (const double tile_time : {5.0, 60.0, 400.0}) {
       double now = copies.meet;
       std::vector<std::vector<double>> arrived(kGroups);  // [group][chunk]
-      for (int chunk = 0; chunk < chunks; ++chunk) {
-        for (std::size_t group = 0; group < kGroups; ++group) {
-          now += copies.gap + sizes[group] / chunks * copies.per_byte;
-          arrived[group].push_back(now);
-        }
+      for (const SentChunk& sent : sent_chunks(kGroups, chunks, chunk_by_chunk)) {
+        now += copies.gap + sizes[sent.group - 1] / chunks * copies.per_byte;
+        arrived[sent.group - 1].push_back(now);
       }
       double bytes = 0;
       for (std::size_t group = 0; group < kGroups; ++group) {
-        bytes += sizes[group];
+        const double before = std::exchange(bytes, bytes + sizes[group]);
         const auto end_from = [&](double start) {
           constexpr double kStep = 1e-3;
           double done = 0;
@@ -91,7 +91,11 @@ TEST_F(ArrivalsTest, a_tile_that_begins_when_chunks_have_arrived_in_effect_never
           }
           return at;
         };
-        const double start = copies.until({.group = group + 1, .groups = kGroups, .bytes = bytes},
+        const double start = copies.until({.group = group + 1,
+                                           .groups = kGroups,
+                                           .before = before,
+                                           .bytes = bytes,
+                                           .chunk_by_chunk = chunk_by_chunk},
                                           chunks, tile_time, 1);
         EXPECT_NEAR(end_from(start), start + tile_time, 0.02) << chunks << " " << tile_time;
         EXPECT_NEAR(end_from(0), start + tile_time, 0.02) << chunks << " " << tile_time;

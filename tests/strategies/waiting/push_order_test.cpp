@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "strategies/waiting/arrivals.hpp"
+
 namespace overlaptune {
 namespace {
 
@@ -17,6 +19,8 @@ struct Case {
   std::vector<std::int64_t> tiles_before{};
   std::int64_t tiles = 0;
   double pushes_a_tile = 1;
+  int chunks = 1;
+  bool chunk_by_chunk = false;
 };
 
 std::vector<Case> cases() {
@@ -30,6 +34,9 @@ std::vector<Case> cases() {
           list.push_back({ctas, pushing, pushes, {3, 4, 5}, 6, ratio});
           list.push_back({ctas, pushing, pushes, {300, 300, 450}, 700, ratio});
           list.push_back({ctas, pushing, pushes, {600}, 1200, ratio});
+          list.push_back({ctas, pushing, pushes, {32, 64, 96}, 128, ratio});
+          list.push_back({ctas, pushing, pushes, {32, 64, 96}, 128, ratio, 4, true});
+          list.push_back({ctas, pushing, pushes, {300, 600}, 900, ratio, 2, false});
         }
       }
     }
@@ -41,6 +48,8 @@ PushOrder order_of(const Case& c) {
   return push_order({.ctas = c.ctas,
                      .pushing = c.pushing,
                      .pushes_a_group = c.pushes_a_group,
+                     .chunks = c.chunks,
+                     .chunk_by_chunk = c.chunk_by_chunk,
                      .tiles_before = c.tiles_before,
                      .pushes_a_tile = c.pushes_a_tile});
 }
@@ -48,7 +57,8 @@ PushOrder order_of(const Case& c) {
 TEST(PushOrder, every_push_and_every_tile_comes_once_and_in_turn) {
   for (const Case& c : cases()) {
     const PushOrder order = order_of(c);
-    ASSERT_EQ(order.pushes, c.pushes_a_group * static_cast<std::int64_t>(c.tiles_before.size()));
+    ASSERT_EQ(order.pushes,
+              c.pushes_a_group * c.chunks * static_cast<std::int64_t>(c.tiles_before.size()));
     std::int64_t pushes = 0;
     std::int64_t tiles = 0;
     for (std::int64_t position = 0; position < order.pushes + c.tiles; ++position) {
@@ -66,16 +76,17 @@ TEST(PushOrder, every_push_and_every_tile_comes_once_and_in_turn) {
 TEST(PushOrder, a_tile_comes_behind_the_pushes_of_its_rows) {
   for (const Case& c : cases()) {
     const PushOrder order = order_of(c);
-    std::int64_t pushed = 0;
+    const auto sent = sent_chunks(c.tiles_before.size(), c.chunks, c.chunk_by_chunk);
+    std::vector<std::int64_t> pushed(c.tiles_before.size());  // of each group
     for (std::int64_t position = 0; position < order.pushes + c.tiles; ++position) {
       const PushOrder::Item item = order.at(position);
       if (item.pushes) {
-        ++pushed;
+        ++pushed[sent.at(static_cast<std::size_t>(item.number / c.pushes_a_group)).group - 1];
         continue;
       }
       for (std::size_t group = 0; group < c.tiles_before.size(); ++group) {
         if (item.number < c.tiles_before[group]) continue;
-        ASSERT_GE(pushed, static_cast<std::int64_t>(group + 1) * c.pushes_a_group)
+        ASSERT_EQ(pushed[group], c.pushes_a_group * c.chunks)
             << "tile " << item.number << " of " << c.tiles;
       }
     }
@@ -92,6 +103,20 @@ TEST(PushOrder, some_ctas_push_and_the_others_multiply) {
   std::int64_t pushes = 0;
   for (std::int64_t position = 0; position < 132; ++position) pushes += order.at(position).pushes;
   EXPECT_EQ(pushes, 16);  // those that begin at once
+}
+
+/// Of a GEMM of one wave all tiles begin at once, beside CTAs that push.
+TEST(PushOrder, a_gemm_of_one_wave_begins_beside_its_pushes) {
+  const PushOrder order = push_order({.ctas = 132,
+                                      .pushing = 16,
+                                      .pushes_a_group = 16,
+                                      .chunks = 4,
+                                      .chunk_by_chunk = true,
+                                      .tiles_before = std::vector<std::int64_t>{16, 32, 48},
+                                      .pushes_a_tile = 8});
+  EXPECT_EQ(order.pushing, 16);
+  EXPECT_EQ(order.homes(16), 32);
+  EXPECT_EQ(order.at(31), (PushOrder::Item{.pushes = false, .number = 15}));
 }
 
 }  // namespace
