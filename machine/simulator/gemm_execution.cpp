@@ -107,8 +107,8 @@ std::vector<double> execute(const TileSchedule& schedule, double spread, const N
     const double earliest = arrivals.empty() ? 0 : arrivals[ends.size()];
     for (; run < last; ++run) {
       const TileRun& tiles = schedule.runs[run];
-      // Numbers are drawn ahead: what the queue does next is hard to guess for a processor, and
-      // would hold them up.
+      // Drawn ahead of the queue, whose branches a processor cannot foresee: each wrong guess would
+      // hold up the numbers as well.
       std::array<double, 64> times;
       for (std::int64_t left = tiles.tiles; left > 0;) {
         const auto count = std::min<std::size_t>(times.size(), static_cast<std::size_t>(left));

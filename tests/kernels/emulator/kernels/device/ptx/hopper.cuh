@@ -94,7 +94,8 @@ inline void store(const TensorMap* map, u32 from, int x, int y, int z) {
   emulator::on_store(mapped_by(map).matrix, x, y, z);
 }
 inline void check_bytes(u32 shared, u32 bytes) {
-  if (shared % 16 != 0 || bytes == 0 || bytes % 16 != 0) machine->fail("a bulk copy that none is");
+  if (shared % 16 != 0 || bytes == 0 || bytes % 16 != 0)
+    machine->fail("a bulk copy of no bytes, or not of 16 by 16");
 }
 inline void load_bytes(u32 to, const char* from, u32 barrier, u32 bytes) {
   check_bytes(to, bytes);
