@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/config/tiling.hpp"
-#include "strategies/waiting/config.hpp"
+#include "core/config/transport.hpp"
 
 namespace overlaptune {
 
@@ -59,8 +59,8 @@ struct ArrivingRows {
 [[nodiscard]] std::int64_t chunk_columns(const Problem& problem, int chunks);
 
 /// Whether two CTAs may share a tile: CTAs that did could not push rows as well.
-[[nodiscard]] inline bool shares_tiles(const Waiting& config) {
-  return config.transport != Transport::peer_access;
+[[nodiscard]] inline bool shares_tiles(Transport transport) {
+  return transport != Transport::peer_access;
 }
 
 /// The part of its time after which a tile needs a chunk. `ctas`: CTAs that share it; the second

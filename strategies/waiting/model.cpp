@@ -48,8 +48,7 @@ WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arr
   TileOrder tiles = order.block;
   tiles.blocks = order.blocks;
   GemmWork work = model.work(tile, walked_together(tiles), problem.k, sms);
-  // CTAs that push share no tile (`shares_tiles`).
-  if (arrivals.way.transport == Transport::peer_access) work.ctas = 1;
+  if (!shares_tiles(arrivals.way.transport)) work.ctas = 1;
   const double slowdown =
       std::clamp(arrivals.slowdown.gemm * arrivals.feed.gemm_factor(work, model.constants()), 1.0,
                  kLargestGemmSlowdown);

@@ -76,7 +76,7 @@ Expected<Schedule> SimulationOf<Waiting>::schedule(const Profile& profile, const
                     .k = problem.k,
                     .tile = config.tile,
                     .sms = profile.gpu.sms - config.comm_ctas,
-                    .shares_tiles = shares_tiles(config)};
+                    .shares_tiles = shares_tiles(config.transport)};
   Schedule schedule{.coupling = Coupling::waiting};
   const std::vector<Cut>& cuts = work.tiled().cuts;
   const bool by_peers = config.transport == Transport::peer_access;
