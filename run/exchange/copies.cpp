@@ -60,47 +60,8 @@ std::uint32_t* Copies::flag(int at, int piece, int from) const {
   return world_.flags_of(key_, at) + piece * kMostRanks + from;
 }
 
-void Copies::push(int peer, int piece, const CopiedRows& rows, std::uint32_t value) {
-  if (piece < 0 || piece >= kMostPieces) {
-    throw Failure(ErrorKind::bad_input,
-                  "transport copy_engine: more than " + std::to_string(kMostPieces) + " groups");
-  }
-  const cudaStream_t lane = world_.copy_lanes().copies.get();
-  on_copies_.enqueue(lane);
-  void* const to = there(peer, rows.to);
-  if (rows.width == rows.pitch) {
-    copy(lane, to, rows.from, rows.rows * rows.pitch);
-  } else {
-    const auto size = [](std::int64_t bytes) { return static_cast<std::size_t>(bytes); };
-    OVT_CHECK(cudaMemcpy2DAsync(to, size(rows.pitch), rows.from, size(rows.pitch), size(rows.width),
-                                size(rows.rows), cudaMemcpyDeviceToDevice, lane));
-  }
-  on_copies_.write(flag(peer, piece, world_.rank()), value);
-  on_copies_.enqueue(lane);
-}
-
-void Copies::copy_ahead(int peer, void* to, const void* from, std::int64_t bytes) {
-  const cudaStream_t lane = world_.copy_lanes().copies.get();
-  on_copies_.enqueue(lane);
-  copy(lane, there(peer, to), from, bytes);
-}
-
-void Copies::finish_pushes() {
-  on_copies_.enqueue(world_.copy_lanes().copies.get());
-  fork_.join();
-}
-
-std::uint32_t* Copies::arrived(const World& world, const CommKey& key, int piece, int from) {
-  return world.flags_of(key, world.rank()) + piece * kMostRanks + from;
-}
-
-std::byte* Copies::there(int rank, void* here) const {
-  const std::ptrdiff_t offset = static_cast<std::byte*>(here) - world_.memory();
-  if (offset < 0 || static_cast<std::size_t>(offset) >= world_.capacity()) {
-    throw Failure(ErrorKind::bad_input,
-                  "transport copy_engine: an operand outside of the memory that all ranks share");
-  }
-  return world_.memory_of(key_, rank) + offset;
+std::byte* Copies::there(int rank, const void* here) const {
+  return world_.memory_of(key_, rank) + offset_in(world_, here);
 }
 
 void Copies::tell_peers(int piece) {

@@ -1,6 +1,5 @@
 #pragma once
 // An all_to_all or all_gather by copy engines: every rank writes its parts into its peers' memory.
-// And rows that a GEMM waits for, which copy engines bring piece by piece.
 
 #include <cstdint>
 #include <optional>
@@ -21,15 +20,6 @@ struct CopyPiece {
   void* receive = nullptr;       ///< the part from rank r is at r * `stride`
   std::int64_t stride = 0;
   std::int64_t part = 0;  ///< bytes of one part
-};
-
-/// A part of each of some rows, which lie `pitch` apart in both memories. Sizes are in bytes.
-struct CopiedRows {
-  void* to = nullptr;
-  const void* from = nullptr;
-  std::int64_t width = 0;
-  std::int64_t rows = 0;
-  std::int64_t pitch = 0;
 };
 
 /// One exchange of up to `kMostPieces` pieces, enqueued on the copy lanes of the world. Its waits
@@ -58,32 +48,16 @@ class Copies {
   /// the pieces that were sent.
   void finish(cudaStream_t stream);
 
-  // An exchange may consist of pushes instead: each is a copy to one peer, with a flag behind it
-  // that a kernel of the peer waits for.
-
-  /// Copies rows into the memory of `peer`, to where `rows.to` is in this rank's memory. Then sets
-  /// the peer's flag `piece` (0 to `kMostPieces` - 1) of this rank to `value`.
-  void push(int peer, int piece, const CopiedRows& rows, std::uint32_t value);
-  /// Copies and raises no flag: that of the next push says that both are there.
-  void copy_ahead(int peer, void* to, const void* from, std::int64_t bytes);
-  /// Work that is enqueued on the stream of the constructor after this call may overwrite what was
-  /// pushed.
-  void finish_pushes();
-  /// This rank's flag `piece`, which rank `from` raises. It must be zero again before the next
-  /// exchange.
-  [[nodiscard]] static std::uint32_t* arrived(const World& world, const CommKey& key, int piece,
-                                              int from);
-
  private:
   [[nodiscard]] std::uint32_t* flag(int at, int piece, int from) const;
-  [[nodiscard]] std::byte* there(int rank, void* here) const;
+  [[nodiscard]] std::byte* there(int rank, const void* here) const;
   void tell_peers(int piece);
   void push_parts(const CopyPiece& piece) const;
   void move_own_part(const CopyPiece& piece) const;
 
   World& world_;
   CommKey key_;
-  Fork fork_;  ///< of both lanes; joined by `finish` or `finish_pushes`
+  Fork fork_;  ///< of both lanes; joined by `finish`
   int pieces_ = 0;
   MemoryOperations on_copies_{};  ///< not enqueued yet
 };

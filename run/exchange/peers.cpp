@@ -24,7 +24,8 @@ std::ptrdiff_t offset_in(const World& world, const void* operand) {
   const std::ptrdiff_t offset = static_cast<const std::byte*>(operand) - world.memory();
   if (offset < 0 || static_cast<std::size_t>(offset) >= world.capacity()) {
     throw Failure(ErrorKind::bad_input,
-                  "transport peer_access: an operand outside of the memory that all ranks share");
+                  "transports copy_engine and peer_access: an operand outside of the memory that "
+                  "all ranks share");
   }
   return offset;
 }

@@ -1,11 +1,14 @@
 #include "strategies/waiting/run_row_exchange.hpp"
 
 #include <algorithm>
+#include <initializer_list>
+#include <optional>
 
 #include "run/exchange/collective.hpp"
-#include "run/exchange/copies.hpp"
 #include "run/exchange/elements.hpp"
 #include "run/exchange/peers.hpp"
+#include "run/streams/fork.hpp"
+#include "run/streams/stream_wait.hpp"
 #include "strategies/waiting/arrivals.hpp"
 
 namespace overlaptune::run {
@@ -38,6 +41,13 @@ class RowsOfPeers : public RowExchange {
   void describe_scales(const Operands& operands, GeneratedOperands& gemm) const {
     if (gathers_scales()) gemm.scales.a = scales(operands);
   }
+  /// This rank's own rows are the first group, which waits for no counter.
+  void count_groups(GeneratedRows& rows, const kernels::RankBarrier& barrier) const {
+    const auto rank = static_cast<std::size_t>(world_.rank());
+    for (std::size_t group = 1; group < groups_.size(); ++group) {
+      rows.arrivals[group].counter = barrier.flags[rank]->counters + group;
+    }
+  }
 
   World& world_;
   CommKey route_;
@@ -47,8 +57,8 @@ class RowsOfPeers : public RowExchange {
   bool leaves_out_;  ///< a plan that is wrong on purpose does not send the last group
 };
 
-/// Copy engines write the rows into the peers' workspaces, piece by piece, each with a flag behind
-/// it.
+/// Copy engines write the rows into the peers' workspaces, piece by piece. Behind each piece they
+/// write the counter of its group, which the peer's gate has reset: no work behind the GEMM has to.
 class RowsByCopies : public RowsOfPeers {
  public:
   RowsByCopies(const Request& request, const CommKey& route)
@@ -60,68 +70,77 @@ class RowsByCopies : public RowsOfPeers {
     gemm.barrier = world_.barrier(route_);
     describe_scales(operands, gemm);
     if (columns_ < problem_.k) gemm.rows->chunk_columns = columns_;
-    for (std::size_t group = 1; group < groups_.size(); ++group) {
-      gemm.rows->arrivals[group].counter = flag(group);
-    }
+    count_groups(*gemm.rows, gemm.barrier);
   }
 
   kernels::Before begin(cudaStream_t stream, const Operands& operands) override {
     // Also in an exclusive world: beside a GEMM that has all SMs a gate may find no place.
-    enqueue_gate(stream, world_, route_, kernels::Counters::keep);
-    copies_.emplace(world_, route_, stream, Copies::Begin::at_once);
+    enqueue_gate(stream, world_, route_, kernels::Counters::reset);
+    const CopyLanes& lanes = world_.copy_lanes();
+    fork_.emplace(stream, lanes.forked.get(),
+                  std::initializer_list<Fork::Side>{{lanes.copies.get(), lanes.copied.get()}});
     for (std::int64_t first = 0; first < problem_.k; first += columns_) {
       for (std::size_t group = 1; group + (leaves_out_ ? 1 : 0) < groups_.size(); ++group) {
         const int block = groups_[group].block;
-        if (first == 0 && block != groups_[group - 1].block) copy_scales(operands, block);
-        push(operands, group, first);
+        if (first == 0 && block != groups_[group - 1].block) send_scales(operands, block);
+        send(operands, group, first);
       }
     }
     return kernels::Before::work;
   }
 
-  void drop() noexcept override { copies_.reset(); }
+  void drop() noexcept override { fork_.reset(); }
 
-  void finish(cudaStream_t stream) override {
-    copies_->finish_pushes();
-    copies_.reset();
-    // No peer raises them again before the gate of the next exchange.
-    MemoryOperations all;
-    for (std::size_t group = 1; group < groups_.size(); ++group) all.write(flag(group), 0);
-    all.enqueue(stream);
+  void finish(cudaStream_t /*stream*/) override {
+    fork_->join();
+    fork_.reset();
   }
 
  private:
-  /// Sends a chunk of the columns of a group, from `first` on. The flag counts chunks.
-  void push(const Operands& operands, std::size_t group, std::int64_t first) {
+  /// Sends a chunk of the columns of a group, from `first` on. The counter counts chunks.
+  void send(const Operands& operands, std::size_t group, std::int64_t first) {
     const ArrivingRows& rows = groups_[group];
-    const int rank = world_.rank();
+    const int peer = receiver(rows.block);
     const Dtype operand = operand_of(problem_.elements);
-    const std::int64_t first_row = rank * block_rows_ + rows.first_row;
-    copies_->push((rank + rows.block) % problem_.ranks, static_cast<int>(group),
-                  {.to = at(operands.workspace, first_row * problem_.k + first, operand),
-                   .from = at(operands.a, rows.first_row * problem_.k + first, operand),
-                   .width = std::min(columns_, problem_.k - first) * bytes_of(operand),
-                   .rows = rows.rows,
-                   .pitch = problem_.k * bytes_of(operand)},
-                  static_cast<std::uint32_t>(first / columns_) + 1);
+    const std::int64_t first_row = world_.rank() * block_rows_ + rows.first_row;
+    const auto size = [](std::int64_t bytes) { return static_cast<std::size_t>(bytes); };
+    const std::size_t pitch = size(problem_.k * bytes_of(operand));
+    const std::size_t width = size(std::min(columns_, problem_.k - first) * bytes_of(operand));
+    void* const to =
+        there(peer, at(operands.workspace, first_row * problem_.k + first, operand));
+    const void* const from = at(operands.a, rows.first_row * problem_.k + first, operand);
+    if (width == pitch) {
+      copy(to, from, rows.rows * problem_.k * bytes_of(operand));
+    } else {
+      OVT_CHECK(cudaMemcpy2DAsync(to, pitch, from, pitch, width, size(rows.rows),
+                                  cudaMemcpyDeviceToDevice, lane()));
+    }
+    MemoryOperations told;
+    told.write(world_.barrier(route_).flags[static_cast<std::size_t>(peer)]->counters + group,
+               static_cast<std::uint32_t>(first / columns_) + 1);
+    told.enqueue(lane());
   }
-  /// The scales of all rows travel before the first of these, whose flag tells of both.
-  void copy_scales(const Operands& operands, int to_block) {
+  /// The scales of all rows travel before the first of these, whose counter tells of both.
+  void send_scales(const Operands& operands, int block) {
     if (!gathers_scales()) return;
-    const int rank = world_.rank();
-    copies_->copy_ahead((rank + to_block) % problem_.ranks, scales(operands) + rank * block_rows_,
-                        operands.scales.a, block_rows_ * static_cast<std::int64_t>(sizeof(float)));
+    copy(there(receiver(block), scales(operands) + world_.rank() * block_rows_),
+         operands.scales.a, block_rows_ * static_cast<std::int64_t>(sizeof(float)));
   }
 
-  /// The group's rows come from the rank that is `block` ranks before this one.
-  [[nodiscard]] std::uint32_t* flag(std::size_t group) const {
-    const int source = (world_.rank() + problem_.ranks - groups_[group].block) % problem_.ranks;
-    return Copies::arrived(world_, route_, static_cast<int>(group), source);
+  void copy(void* to, const void* from, std::int64_t bytes) const {
+    OVT_CHECK(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice,
+                              lane()));
   }
+  [[nodiscard]] cudaStream_t lane() const { return world_.copy_lanes().copies.get(); }
+  [[nodiscard]] std::byte* there(int peer, const void* here) const {
+    return world_.memory_of(route_, peer) + offset_in(world_, here);
+  }
+  /// The rank to which this one is the `block`-th before it.
+  [[nodiscard]] int receiver(int block) const { return (world_.rank() + block) % problem_.ranks; }
 
   std::int64_t block_rows_;
-  std::int64_t columns_;            ///< of each chunk
-  std::optional<Copies> copies_{};  ///< between `begin` and `finish`
+  std::int64_t columns_;        ///< of each chunk
+  std::optional<Fork> fork_{};  ///< between `begin` and `finish`
 };
 
 /// The GEMM stores the rows into the peers' workspaces, beside its tiles.
@@ -134,9 +153,8 @@ class PushedByGemm : public RowsOfPeers {
     gemm.has_barrier = exclusive_ && !gathers_scales();
     describe_scales(operands, gemm);
     GeneratedRows& rows = *gemm.rows;
-    const auto rank = static_cast<std::size_t>(world_.rank());
+    count_groups(rows, gemm.barrier);
     for (std::size_t group = 1; group < groups_.size(); ++group) {
-      rows.arrivals[group].counter = gemm.barrier.flags[rank]->counters + group;
       rows.arrivals[group].sent = groups_[group];
     }
     rows.pushes = {.ctas = route_.ctas, .leaves_out_a_group = leaves_out_};
