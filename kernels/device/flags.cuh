@@ -45,6 +45,11 @@ struct RankFlags {
   /// the upper one the lower half of `ready` for the run that it is for. A peer writes the next one
   /// only when this rank's stores to it have ended.
   u64 places[kMostRanks];
+  /// Permits to send tiles (strategies/peer_store/permits.cuh), each count on a line of its own.
+  /// They are never reset: each permit that is taken is returned.
+  u32 permits_taken;
+  u32 unused_between[31];
+  u32 permits_returned;
 };
 
 /// The word that a wait was for.
@@ -53,6 +58,7 @@ enum class Awaited : u32 {
   counter,  ///< a wave group; `index`: its number
   done,     ///< the end of what the peers do here
   flag,     ///< a flag of a copy engine; `index`: the rank that raises it
+  permit,   ///< a permit to send, of this rank itself
   told,     ///< none: a peer says that one of its waits took too long
   aborted,  ///< none: the host ended all waits
   differs,  ///< none: a rank has come, but to another plan, or with other rows; `index`: the rank

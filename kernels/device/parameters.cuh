@@ -136,6 +136,7 @@ struct AtRanksParams {
   int adds;         ///< the sum of all ranks is the result; else each tile is
   int slots;        ///< of a rank, for each peer
   int groups_count;
+  int permits;    ///< storing warps that send at once (permits.cuh)
   int own_later;  ///< 1: own tiles come after the peers' tiles of the next group; 0: of the same
   u32 done;       ///< `RankFlags::done` when all tiles of the peers have arrived in C; 0: none come
   Group groups[kGroups];

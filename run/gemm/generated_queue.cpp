@@ -154,6 +154,15 @@ std::vector<std::byte> rows_parameter(const TileOrder& order, const GeneratedOpe
 
 namespace {
 
+/// Permits to send: as many storing warps fill the links of an H200. Where sums go to all ranks,
+/// each warp sends slower, because it stores them in its own C as well
+/// (docs/results/kernels.md, "Permits").
+int permits_of(const GeneratedStores& stores) {
+  constexpr int kPermits = 24;
+  constexpr int kPermitsForAll = 36;
+  return stores.owns_blocks ? kPermits : kPermitsForAll;
+}
+
 /// The parameters for at most so many groups, and the bytes of them that a kernel takes which is
 /// made for as many maps.
 template <int kGroups>
@@ -165,6 +174,7 @@ std::vector<std::byte> stores_parameter(const GeneratedStores& stores,
                 .adds = stores.adds ? 1 : 0,
                 .slots = static_cast<int>(stores.slots),
                 .groups_count = static_cast<int>(stores.groups.size()),
+                .permits = permits_of(stores),
                 .own_later = stores.own_later ? 1 : 0,
                 .done = stores.done,
                 .groups = {},

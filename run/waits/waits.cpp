@@ -30,6 +30,8 @@ std::string awaited(std::uint32_t what, std::uint32_t index) {
       return fmt::format("what the peers send for wave group {} did not come", index);
     case Awaited::flag:
       return fmt::format("a copy of rank {} did not come", index);
+    case Awaited::permit:
+      return "tiles that this rank sends did not leave";
     default:
       return "the peers' last tiles did not come";
   }

@@ -23,6 +23,7 @@
 // section 3).
 
 #include "kernels/device/hopper_copies.cuh"
+#include "strategies/peer_store/permits.cuh"
 
 namespace overlaptune::kernels::device {
 
@@ -148,6 +149,7 @@ __device__ __forceinline__ u32 deliver_tile(const Launch<K>& launch, const Items
       barrier_arrive(barrier);
     }
   };
+  const bool sends = item.owner != peers.rank || stores_for_all(peers);
   u32 reading = 0;  // buffers that stores may still read
 #pragma unroll 1
   while (true) {
@@ -160,6 +162,7 @@ __device__ __forceinline__ u32 deliver_tile(const Launch<K>& launch, const Items
     barrier_wait(buffers.filled + 8 * buffer, uses_before<K>(pass + load, subtile) & 1);
     ++finished;
     if (load < loads) continue;  // nothing is stored
+    if (sends && subtile == 0) take_permit(run, static_cast<u32>(peers.permits));
     const u32 from = buffers.subtiles + buffer * K::kSubtileBytes;
     if (stores<K>(order, subtile)) {
       if (todo == kFillForOwner) {
@@ -175,6 +178,7 @@ __device__ __forceinline__ u32 deliver_tile(const Launch<K>& launch, const Items
     wait_for_reads<(K::kBuffers > 1 ? 1 : 0)>();
   }
   wait_for_reads<0>();
+  if (sends) return_permit(run);
   return loads + 1;
 }
 

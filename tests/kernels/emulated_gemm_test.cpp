@@ -71,6 +71,7 @@ struct Case {
   bool has_barrier = true;  // no gate comes before the launch
   bool deals = true;        // clusters go on by equal steps where all are there
   int pushing = 1;          // CTAs
+  int permits = 2;          // of tiles on their way to other ranks
   int chunks = 0;           // of columns, which others bring; 0: the launch pushes whole rows
   int rounds = 3;
 };
@@ -80,6 +81,7 @@ std::ostream& operator<<(std::ostream& out, const Case& each) {
              << each.steps << " steps, " << each.panels << " x " << each.columns << " tiles"
              << (each.shares ? ", shared" : "") << (each.has_barrier ? "" : ", behind a gate")
              << (each.deals ? "" : ", in no fixed steps") << ", pushing " << each.pushing << ", "
+             << each.permits << " permits, "
              << each.chunks << " chunks";
 }
 
@@ -162,6 +164,8 @@ class Ranks {
       EXPECT_EQ(each.left, 0U);
       for (const device::u32 here : each.here) EXPECT_EQ(here, 0U);
       EXPECT_EQ(each.dead, 0U) << "a world that goes on";
+      EXPECT_EQ(each.permits_taken, each.permits_returned);
+      EXPECT_EQ(each.permits_taken > 0, RANKS > 0);
     }
     std::int64_t stored = 0;
     for (const auto& [subtile, times] : stores_made) {
@@ -281,6 +285,7 @@ void Ranks::set_up() {
     peers.rank = rank;
     peers.owns_blocks = stored.owns_blocks ? 1 : 0;
     peers.adds = adds ? 1 : 0;
+    peers.permits = case_.permits;
     peers.own_later = stored.own_later ? 1 : 0;
     peers.slots = as_int(stored.slots());
     peers.groups_count = as_int(static_cast<std::int64_t>(stored.groups.size()));
@@ -466,7 +471,13 @@ std::vector<Case> cases() {
   for (const Op op : ops) {
     list.push_back({.op = op});
     list.push_back({.op = op, .deals = false});
-    list.push_back({.op = op, .ctas = 8, .room = 3, .panels = 3, .columns = 4, .deals = false});
+    list.push_back({.op = op,
+                    .ctas = 8,
+                    .room = 3,
+                    .panels = 3,
+                    .columns = 4,
+                    .deals = false,
+                    .permits = 1});
     list.push_back({.op = op, .ctas = 8, .room = 1, .columns = 5, .has_barrier = false});
   }
 #if CLUSTER == 1 && CONSUMERS == 2
