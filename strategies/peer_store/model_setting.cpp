@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <string>
-#include <vector>
 
 #include "core/config/staging.hpp"
-#include "core/statistics.hpp"
 #include "strategies/peer_store/store_order.hpp"
 
 namespace overlaptune {
@@ -26,54 +24,6 @@ constexpr double kMeetingShare = 0.025;
 
 /// Peers up to which costs of each peer were measured; more are taken to cost no more.
 constexpr double kMeasuredPeers = 3;
-
-/// Cost to a GEMM of stores from shared memory, as a share of the cost of an exchange that sends as
-/// much: the exchange also reads all that it sends from memory. From the times of `peer_store` on 2
-/// H100, K = 1024 and 3584.
-constexpr double kStoredShare = 0.35;
-
-/// An exchange by peer access beside a GEMM.
-struct Beside {
-  double rate = 0;      ///< bytes that a rank sends per microsecond
-  double slowdown = 1;  ///< of the GEMM
-  int ctas = 0;
-};
-
-/// The exchanges of a collective that were probed.
-std::vector<Beside> probed_exchanges(const Model::Parts& parts, const ClassGemms& gemms,
-                                     Collective collective, int ranks, std::int64_t k) {
-  constexpr double kBytes = 16 << 20;  // those that are probed beside a GEMM
-  const double times = collective == Collective::all_reduce ? 2 : 1;
-  const double sent = times * kBytes * (ranks - 1) / ranks;
-  std::vector<Beside> list;
-  for (const CollectiveKey& key : parts.collectives.overlap_settings(collective, ranks)) {
-    if (key.transport != Transport::peer_access || !gemms.contention.knows(key)) continue;
-    const Slowdown beside = gemms.contention(key, kBytes, k, GemmFamily::generated);
-    const double time = (*parts.collectives.find(key))(kBytes)*beside.collective;
-    list.push_back({.rate = sent / time, .slowdown = beside.gemm, .ctas = key.comm_ctas});
-  }
-  return list;
-}
-
-/// Time that traffic over the links adds to a GEMM, relative, for each byte that a rank sends per
-/// microsecond. It is the median over all exchanges by peer access beside which a GEMM was probed,
-/// because one probe of a GEMM is often off by its clock. An exchange whose CTAs each send much
-/// less than those of another one makes a queue, in which the GEMM waits; it is left out, because
-/// stores that wait for the links make none.
-double cost_of_traffic(const Model::Parts& parts, const ClassGemms& gemms, const Problem& problem) {
-  constexpr double kLeastShare = 0.8;
-  std::vector<double> costs;
-  for (const Named<Collective>& collective : NamesOf<Collective>::all) {
-    const auto list = probed_exchanges(parts, gemms, collective.value, problem.ranks, problem.k);
-    double best = 0;
-    for (const Beside& each : list) best = std::max(best, each.rate / each.ctas);
-    for (const Beside& each : list) {
-      if (each.rate / each.ctas < kLeastShare * best) continue;
-      costs.push_back((each.slowdown - 1) / each.rate);
-    }
-  }
-  return costs.empty() ? 0 : quantile(costs, 0.5);
-}
 
 /// Times that storing at the owners adds to each tile, and that adding the tile of one peer adds to
 /// an own tile.
@@ -117,12 +67,8 @@ Expected<StoreSetting> store_setting(const Model::Parts& parts, const Problem& p
         "probe` first");
   }
   if (auto probed = check_peer_access(parts, problem); !probed) return error_of(probed);
-  const double traffic =
-      kStoredShare * cost_of_traffic(parts, **gemms, problem) * *parts.store_rate;
-  const double slowdown = std::min(1 + traffic, kLargestGemmSlowdown);
   return StoreSetting{.gemms = *gemms,
                       .rate = *parts.store_rate,
-                      .slowdown = slowdown,
                       .background = background_of(parts, **gemms, problem)};
 }
 
@@ -166,10 +112,8 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
   }
   const double sent = made.all_sent();
   const double alone = made.produced(order.tiles());
-  // Stores are spread over the whole GEMM, so the slowdown is that of their mean rate.
-  const double slowdown = 1 + (setting.slowdown - 1) * std::min(1.0, sent / alone);
-  made.tile_time *= slowdown * clock_slowdown_waiting(parts.clock, problem, setting.background,
-                                                      {alone, tile}, sent, {slowdown, 1}, 0);
+  made.tile_time *= clock_slowdown_waiting(parts.clock, problem, setting.background, {alone, tile},
+                                           sent, {}, 0);
   made.apart = kApart * made.tile_time;
   made.tile_time += costs.tile;
   // The first tile is multiplied while the links have nothing to carry.

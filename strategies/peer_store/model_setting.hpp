@@ -11,7 +11,6 @@ namespace overlaptune {
 struct StoreSetting {
   const ClassGemms* gemms = nullptr;  ///< generated ones were probed
   double rate = 0;                    ///< bytes that a rank sends per microsecond
-  double slowdown = 1;  ///< of a GEMM with the probed tile, while the links are busy at all times
   BackgroundLoad background{};
 };
 
