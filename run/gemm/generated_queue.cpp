@@ -154,13 +154,14 @@ std::vector<std::byte> rows_parameter(const TileOrder& order, const GeneratedOpe
 
 namespace {
 
-/// Permits to send: as many storing warps fill the links of an H200. Where sums go to all ranks,
-/// each warp sends slower, because it stores them in its own C as well
+/// Permits to send: as many storing warps fill the links of an H200. Those of two ranks that send
+/// each other their sums send half as fast, because every second store is one into their own C
 /// (docs/results/kernels.md, "Permits").
 int permits_of(const GeneratedStores& stores) {
   constexpr int kPermits = 24;
-  constexpr int kPermitsForAll = 36;
-  return stores.owns_blocks ? kPermits : kPermitsForAll;
+  constexpr int kPermitsForSums = 36;
+  const bool in_turn = !stores.owns_blocks && stores.peers.size() == 2;
+  return in_turn ? kPermitsForSums : kPermits;
 }
 
 /// The parameters for at most so many groups, and the bytes of them that a kernel takes which is
