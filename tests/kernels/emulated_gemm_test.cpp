@@ -529,6 +529,12 @@ TEST(EmulatedGemm, ends_and_stores_each_subtile_once) {
   }
 }
 
+/// The rules of `waiting` and the kernel say the same, each in its own words.
+TEST(EmulatedGemm, waits_for_chunks_where_the_rules_allow_them) {
+  EXPECT_EQ(Kernel::kWaitsForChunks,
+            RANKS == 0 && may_have_chunks({BLOCK_M, BLOCK_N, 64, STAGES, CLUSTER}));
+}
+
 /// Rows that do not come are loaded all the same then, and sums added up; nobody reads the result.
 TEST(EmulatedGemm, ends_where_a_rank_does_other_work) {
   constexpr int kRanks = RANKS ? RANKS : 2;
