@@ -14,7 +14,8 @@
 
 namespace overlaptune::kernels::device {
 
-/// Waits for one of `permits` permits of this GPU; they are given in the order of the calls.
+/// Waits for one of `permits` permits of this GPU; they are given in the order of the calls. A wait
+/// that the world has ended counts as one that has got its permit: it returns that, too.
 __device__ __forceinline__ void take_permit(const Run& run, u32 permits) {
   RankFlags* own = own_flags(run);
   const u32 before = atomicAdd(&own->permits_taken, 1);

@@ -129,6 +129,7 @@ class Ranks {
   void run(emulator::Machine& machine) {
     stores_made.clear();
     emulator::on_store = [this](int matrix, int x, int y, int z) { note_store(matrix, x, y, z); };
+    watch_permits();
     emulator::Meeting gate;
     const int threads = case_.chunks > 0 ? 2 * ranks_ : ranks_;  // a copy engine for each rank
     machine.at_different_times(threads, [&](int thread) {
@@ -151,8 +152,18 @@ class Ranks {
     });
   }
 
+  void expect_permits_back() const {
+    for (const device::RankFlags& each : flags_) {
+      EXPECT_EQ(each.permits_taken, each.permits_returned);
+      EXPECT_EQ(each.permits_taken > 0, RANKS > 0);
+    }
+  }
+
   /// From now on, the last rank comes to other work than the others.
-  void differ() { launches_.back().run.step += device::u64{1} << 32; }
+  void differ() {
+    launches_.back().run.step += device::u64{1} << 32;
+    differs_ = true;
+  }
   [[nodiscard]] device::Awaited ended_by() const {
     return static_cast<device::Awaited>(control_.what);
   }
@@ -164,9 +175,8 @@ class Ranks {
       EXPECT_EQ(each.left, 0U);
       for (const device::u32 here : each.here) EXPECT_EQ(here, 0U);
       EXPECT_EQ(each.dead, 0U) << "a world that goes on";
-      EXPECT_EQ(each.permits_taken, each.permits_returned);
-      EXPECT_EQ(each.permits_taken > 0, RANKS > 0);
     }
+    expect_permits_back();
     std::int64_t stored = 0;
     for (const auto& [subtile, times] : stores_made) {
       EXPECT_EQ(times, kLaunches);
@@ -192,6 +202,8 @@ class Ranks {
   }
 
   void set_up();
+  void watch_permits();
+  void note_sent();
   void expect_received() const;
   void bring_rows(emulator::Machine& machine, emulator::Meeting& gate, int threads, int rank);
 
@@ -201,7 +213,7 @@ class Ranks {
     return problem_.op == Op::gemm_reduce_scatter ? device::kNoPlace
                                                   : device::placed_in(part_of(rank), 500U + rank);
   }
-  void note_store(int matrix, int x, int y, int z) const;
+  void note_store(int matrix, int x, int y, int z);
   /// Steps of k whose columns arrive together.
   [[nodiscard]] int steps_of_chunk() const {
     return (case_.steps + case_.chunks - 1) / case_.chunks;
@@ -236,6 +248,7 @@ class Ranks {
   }
 
   Case case_;
+  bool differs_ = false;  // then waits end, those for permits among them
   int ranks_;
   int ctas_an_item_;
   Problem problem_;
@@ -250,6 +263,7 @@ class Ranks {
   std::vector<ArrivingRows> rows_;           // of each group, or nothing
   std::vector<std::vector<char>> own_;       // rows of A of each rank, or nothing
   std::vector<std::vector<char>> received_;  // the slots of each rank, or its gathered rows
+  std::map<int, int> sending_;               // storing warps of each rank that send
 };
 
 #if RANKS
@@ -318,7 +332,42 @@ void Ranks::expect_received() const {}
 void Ranks::bring_rows(emulator::Machine& /*machine*/, emulator::Meeting& /*gate*/, int /*threads*/,
                        int /*rank*/) {}
 
-void Ranks::note_store(int matrix, int x, int y, int z) const {
+/// What a storing warp has: nothing, a place in the row for a permit, or a permit that it has used.
+enum Permit { kNone, kAsked, kSends };
+
+int running_rank() {
+  return as_int(emulator::own.cta->number) / kMostCtas;
+}
+
+void Ranks::watch_permits() {
+  sending_.clear();
+  emulator::on_store_bytes = [this] { note_sent(); };  // into a slot of another rank
+  emulator::on_add = [this](const unsigned* word) {
+    int& permit = emulator::own.number;
+    for (const device::RankFlags& each : flags_) {
+      if (word == &each.permits_taken) {
+        if (permit != kNone) emulator::machine->fail("a second permit");
+        permit = kAsked;
+      } else if (word == &each.permits_returned) {
+        if (permit == kNone) emulator::machine->fail("a permit that nobody has is returned");
+        if (permit == kSends) --sending_[running_rank()];
+        permit = kNone;
+      }
+    }
+  };
+}
+
+void Ranks::note_sent() {
+  int& permit = emulator::own.number;
+  if (permit == kNone) emulator::machine->fail("a store at another rank without a permit");
+  const bool begins = permit == kAsked;
+  if (begins && ++sending_[running_rank()] > case_.permits && !differs_) {
+    emulator::machine->fail("more send than there are permits");
+  }
+  permit = kSends;
+}
+
+void Ranks::note_store(int matrix, int x, int y, int z) {
   const int pair = matrix / device::kParts;
   const int at = pair / ranks_;
   const int from = pair % ranks_;
@@ -327,6 +376,7 @@ void Ranks::note_store(int matrix, int x, int y, int z) const {
   if (told != (is_placed ? place_of(at) : 0)) {
     emulator::machine->fail("a subtile at another place than its rank has");
   }
+  if (at != from) note_sent();
   // In all-to-all each pair of ranks has a result of its own.
   ++stores_made[{problem_.op == Op::gemm_all_to_all ? pair : at, x, y, 0}];
 }
@@ -420,7 +470,9 @@ void Ranks::set_up() {
   }
 }
 
-void Ranks::note_store(int matrix, int x, int y, int z) const {
+void Ranks::watch_permits() {}
+
+void Ranks::note_store(int matrix, int x, int y, int z) {
   ++stores_made[{matrix, x, y, z}];
 }
 
@@ -550,6 +602,7 @@ TEST(EmulatedGemm, ends_where_a_rank_does_other_work) {
   ranks.differ();
   ranks.run(machine);
   EXPECT_EQ(ranks.ended_by(), device::Awaited::differs);
+  ranks.expect_permits_back();
   EXPECT_EQ(machine.faults().find("wait for ever"), std::string::npos) << machine.faults();
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -18,7 +19,8 @@ namespace device = kernels::device;
 constexpr int kWarps = 7;
 constexpr int kTiles = 20;  // of each
 
-/// The most that send at once, of some warps with so many permits.
+/// The most that send at once, of some warps with so many permits, which they get in the order in
+/// which they have asked.
 int most_at_once(int permits, device::u32 first) {
   device::RankFlags flags;
   std::memset(&flags, 0, sizeof flags);
@@ -29,9 +31,16 @@ int most_at_once(int permits, device::u32 first) {
   emulator::machine = &machine;
   int sending = 0;
   int most = 0;
-  machine.at_different_times(kWarps, [&](int /*warp*/) {
+  std::vector<int> asked;
+  std::vector<int> granted;
+  emulator::on_add = [&](const unsigned* word) {
+    if (word == &flags.permits_taken) asked.push_back(emulator::own.number);
+  };
+  machine.at_different_times(kWarps, [&](int warp) {
+    emulator::own.number = warp;
     for (int tile = 0; tile < kTiles; ++tile) {
       device::take_permit(run, static_cast<device::u32>(permits));
+      granted.push_back(warp);
       most = std::max(most, ++sending);
       // The first ones send for long, so that others come meanwhile.
       for (int wait = 0; wait < 200 && most < permits; ++wait) machine.jitter();
@@ -42,6 +51,9 @@ int most_at_once(int permits, device::u32 first) {
     }
   });
   EXPECT_EQ(machine.faults(), "");
+  if (permits == 1) {  // with more, two may go on in any order
+    EXPECT_EQ(granted, asked);
+  }
   EXPECT_EQ(flags.permits_taken, first + kWarps * kTiles);
   EXPECT_EQ(flags.permits_returned, flags.permits_taken);
   return most;

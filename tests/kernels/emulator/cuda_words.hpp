@@ -30,6 +30,7 @@ inline void __threadfence() {}
 inline void __threadfence_system() {}
 inline unsigned atomicAdd(unsigned* word, unsigned value) {
   emulator::machine->jitter();
+  emulator::on_add(word);
   return std::atomic_ref(*word).fetch_add(value);
 }
 inline unsigned atomicOr(unsigned* word, unsigned bits) {

@@ -111,6 +111,9 @@ class Machine {
   std::string faults_;
 };
 
+/// Called before a word is added to.
+inline std::function<void(const unsigned*)> on_add = [](const unsigned*) {};
+
 /// The machine of the run that is under way.
 inline Machine* machine = nullptr;
 

@@ -26,5 +26,7 @@ inline int last_step_of_cta() {
 /// column, the row and the block.
 inline std::function<void(int, int, int, int)> on_store;
 inline std::function<void(int, int, int, int)> on_load;
+/// Called for each bulk store of bytes.
+inline std::function<void()> on_store_bytes = [] {};
 
 }  // namespace emulator

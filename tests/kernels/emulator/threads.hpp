@@ -32,6 +32,7 @@ struct Own {
   Dim grid_dim;
   Cta* cta = nullptr;
   Tag multiplied;  // by a consumer: its tile, up to which step
+  int number = 0;  // for a test
 };
 /// Those of the thread that runs.
 inline Own own;

@@ -104,6 +104,7 @@ inline void load_bytes(u32 to, const char* from, u32 barrier, u32 bytes) {
 }
 inline void store_bytes(char* to, u32 from, u32 bytes) {
   check_bytes(from, bytes);
+  emulator::on_store_bytes();
   std::memcpy(to, machine->at(from), bytes);
 }
 inline u64 descriptor(u32 address) {
