@@ -17,7 +17,8 @@
 // still multiplied. So what peers have stored for an own tile is loaded beside the multiplication.
 //
 // Ranks cannot wait for each other in a circle: a tile waits for tiles of the peers that come
-// earlier in the order of every rank (waits.cuh).
+// earlier in the order of every rank (waits.cuh), and whoever has a permit to send waits for no
+// rank (permits.cuh).
 //
 // Source: the idea of an epilogue that stores into the owner's memory is FLUX's (Chang et al. 2024,
 // section 3).

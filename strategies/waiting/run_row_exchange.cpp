@@ -77,13 +77,14 @@ class RowsByCopies : public RowsOfPeers {
     // Also in an exclusive world: beside a GEMM that has all SMs a gate may find no place.
     enqueue_gate(stream, world_, route_, kernels::Counters::reset);
     const CopyLanes& lanes = world_.copy_lanes();
+    const kernels::RankBarrier ranks = world_.barrier(route_);
     fork_.emplace(stream, lanes.forked.get(),
                   std::initializer_list<Fork::Side>{{lanes.copies.get(), lanes.copied.get()}});
     for (std::int64_t first = 0; first < problem_.k; first += columns_) {
       for (std::size_t group = 1; group + (leaves_out_ ? 1 : 0) < groups_.size(); ++group) {
         const int block = groups_[group].block;
         if (first == 0 && block != groups_[group - 1].block) send_scales(operands, block);
-        send(operands, group, first);
+        send(operands, group, first, *ranks.flags[static_cast<std::size_t>(receiver(block))]);
       }
     }
     return kernels::Before::work;
@@ -97,8 +98,10 @@ class RowsByCopies : public RowsOfPeers {
   }
 
  private:
-  /// Sends a chunk of the columns of a group, from `first` on. The counter counts chunks.
-  void send(const Operands& operands, std::size_t group, std::int64_t first) {
+  /// Sends a chunk of the columns of a group, from `first` on, to the rank with these flags. Its
+  /// counter counts chunks.
+  void send(const Operands& operands, std::size_t group, std::int64_t first,
+            kernels::RankFlags& flags) {
     const ArrivingRows& rows = groups_[group];
     const int peer = receiver(rows.block);
     const Dtype operand = operand_of(problem_.elements);
@@ -106,8 +109,7 @@ class RowsByCopies : public RowsOfPeers {
     const auto size = [](std::int64_t bytes) { return static_cast<std::size_t>(bytes); };
     const std::size_t pitch = size(problem_.k * bytes_of(operand));
     const std::size_t width = size(std::min(columns_, problem_.k - first) * bytes_of(operand));
-    void* const to =
-        there(peer, at(operands.workspace, first_row * problem_.k + first, operand));
+    void* const to = there(peer, at(operands.workspace, first_row * problem_.k + first, operand));
     const void* const from = at(operands.a, rows.first_row * problem_.k + first, operand);
     if (width == pitch) {
       copy(to, from, rows.rows * problem_.k * bytes_of(operand));
@@ -116,15 +118,14 @@ class RowsByCopies : public RowsOfPeers {
                                   cudaMemcpyDeviceToDevice, lane()));
     }
     MemoryOperations told;
-    told.write(world_.barrier(route_).flags[static_cast<std::size_t>(peer)]->counters + group,
-               static_cast<std::uint32_t>(first / columns_) + 1);
+    told.write(flags.counters + group, static_cast<std::uint32_t>(first / columns_) + 1);
     told.enqueue(lane());
   }
   /// The scales of all rows travel before the first of these, whose counter tells of both.
   void send_scales(const Operands& operands, int block) {
     if (!gathers_scales()) return;
-    copy(there(receiver(block), scales(operands) + world_.rank() * block_rows_),
-         operands.scales.a, block_rows_ * static_cast<std::int64_t>(sizeof(float)));
+    copy(there(receiver(block), scales(operands) + world_.rank() * block_rows_), operands.scales.a,
+         block_rows_ * static_cast<std::int64_t>(sizeof(float)));
   }
 
   void copy(void* to, const void* from, std::int64_t bytes) const {

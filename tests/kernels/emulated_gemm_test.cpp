@@ -81,8 +81,7 @@ std::ostream& operator<<(std::ostream& out, const Case& each) {
              << each.steps << " steps, " << each.panels << " x " << each.columns << " tiles"
              << (each.shares ? ", shared" : "") << (each.has_barrier ? "" : ", behind a gate")
              << (each.deals ? "" : ", in no fixed steps") << ", pushing " << each.pushing << ", "
-             << each.permits << " permits, "
-             << each.chunks << " chunks";
+             << each.permits << " permits, " << each.chunks << " chunks";
 }
 
 /// The parameters of a launch of one rank.
@@ -523,13 +522,8 @@ std::vector<Case> cases() {
   for (const Op op : ops) {
     list.push_back({.op = op});
     list.push_back({.op = op, .deals = false});
-    list.push_back({.op = op,
-                    .ctas = 8,
-                    .room = 3,
-                    .panels = 3,
-                    .columns = 4,
-                    .deals = false,
-                    .permits = 1});
+    list.push_back(
+        {.op = op, .ctas = 8, .room = 3, .panels = 3, .columns = 4, .deals = false, .permits = 1});
     list.push_back({.op = op, .ctas = 8, .room = 1, .columns = 5, .has_barrier = false});
   }
 #if CLUSTER == 1 && CONSUMERS == 2
