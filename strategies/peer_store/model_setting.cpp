@@ -112,8 +112,8 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
   }
   const double sent = made.all_sent();
   const double alone = made.produced(order.tiles());
-  made.tile_time *= clock_slowdown_waiting(parts.clock, problem, setting.background, {alone, tile},
-                                           sent, {}, 0);
+  made.tile_time *=
+      clock_slowdown_waiting(parts.clock, problem, setting.background, {alone, tile}, sent, {}, 0);
   made.apart = kApart * made.tile_time;
   made.tile_time += costs.tile;
   // The first tile is multiplied while the links have nothing to carry.
