@@ -96,8 +96,10 @@ class Builder {
   }
   int gemm(const std::string& kind, std::int64_t m, std::int64_t n, std::int64_t k,
            std::vector<int> after) {
-    const int task = add(kind, value_or_throw(costs_.gemm(m, n, k)), std::move(after));
+    const Cost cost = value_or_throw(costs_.gemm(m, n, k));
+    const int task = add(kind, cost, std::move(after));
     pass_.tasks.back().task.is_gemm = true;
+    pass_.tasks.back().task.beside_fused = cost.beside_fused;
     pass_.tasks.back().size = {m, n, k};
     return task;
   }

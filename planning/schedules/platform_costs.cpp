@@ -131,7 +131,12 @@ StepCosts PlatformCosts::costs(const StepClocks& clocks) const {
   return {
       .gemm =
           [this, clocks](auto m, auto n, auto k) {
-            return gemm({m, n, k}, clocks.apart);
+            auto cost = gemm({m, n, k}, clocks.apart);
+            const auto beside_fused = gemm({m, n, k}, clocks.overlapped);
+            if (cost && beside_fused) {
+              cost->beside_fused = std::max(1.0, beside_fused->us / cost->us);
+            }
+            return cost;
           },
       .tensor_parallel = [this](auto op, auto bytes,
                                 auto ranks) { return in_layer(op, bytes, ranks); },

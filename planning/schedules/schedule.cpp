@@ -125,12 +125,13 @@ std::optional<Nodes> Nodes::make(const TaskGraph& graph, const std::vector<char>
                           .task = fusion.compute,
                           .fusion = static_cast<int>(i)});
   }
+  const bool any_fused = !made.list_.empty();
   for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
     if (made.node_of_task_[i] >= 0) continue;
     const Task& task = graph.tasks[i];
     made.node_of_task_[i] = static_cast<int>(made.list_.size());
     made.list_.push_back({.resource = task.resource,
-                          .us = task.us,
+                          .us = any_fused ? task.us * task.beside_fused : task.us,
                           .slows = task.slows,
                           .slowed = task.slowed,
                           .task = static_cast<int>(i)});

@@ -18,7 +18,8 @@ struct Cost {
   double us = 0;
   std::string source{};
   Doubt doubt{};
-  double extra_loads = 0;  ///< of a fused GEMM (`Fusion`)
+  double extra_loads = 0;   ///< of a fused GEMM (`Fusion`)
+  double beside_fused = 1;  ///< of a GEMM that is not fused (`Task`)
 };
 
 /// A collective, and the factors by which it and a compute task slow each other.

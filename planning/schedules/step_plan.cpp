@@ -40,22 +40,31 @@ void add(TimeRange& sum, double us, const Doubt& doubt, double times = 1) {
   sum.high_us += times * most_us(us, doubt);
 }
 
-/// Fills the times of all tasks one after the other, alone and with the best fusions.
+/// Fills the times of all tasks one after the other, alone and with the best fusions, if these
+/// save more than other tasks take longer beside them.
 void add_sums(StepPlan& plan, const TaskGraph& graph) {
   for (const Task& task : graph.tasks) {
     plan.sequential_us += task.us;
     add(plan.sequential, task.us, task.doubt);
   }
-  plan.operations_us = plan.sequential_us;
-  plan.operations = plan.sequential;
+  double us = 0;
+  TimeRange range;
+  std::vector<char> fused(graph.tasks.size());
   for (const Fusion* fusion : best_fusions(graph)) {
-    plan.operations_us -= saved(graph, *fusion);
-    add(plan.operations, fusion->us, fusion->doubt);
-    for (const int each : {fusion->compute, fusion->links}) {
-      const Task& task = task_at(graph, each);
-      add(plan.operations, task.us, task.doubt, -1);
-    }
+    us += fusion->us;
+    add(range, fusion->us, fusion->doubt);
+    fused[static_cast<std::size_t>(fusion->compute)] = 1;
+    fused[static_cast<std::size_t>(fusion->links)] = 1;
   }
+  for (std::size_t i = 0; i < fused.size(); ++i) {
+    if (fused[i] != 0) continue;
+    const Task& task = graph.tasks[i];
+    us += task.us * task.beside_fused;
+    add(range, task.us * task.beside_fused, task.doubt);
+  }
+  const bool pays = us < plan.sequential_us;
+  plan.operations_us = pays ? us : plan.sequential_us;
+  plan.operations = pays ? range : plan.sequential;
 }
 
 double ideal(const TaskGraph& graph) {

@@ -23,7 +23,8 @@ constexpr std::size_t kLongestName = 80;
 constexpr double kMostFactor = 100;
 constexpr const char* kRootFields = "tasks, fusions";
 constexpr const char* kTaskFields =
-    "name, resource, us, after, slows, slowed, kind, cost_source, low_us, high_us, work, amount";
+    "name, resource, us, after, slows, slowed, beside_fused, kind, cost_source, low_us, high_us, "
+    "work, amount";
 constexpr const char* kFusionFields = "compute, links, us, cost_source, low_us, high_us";
 
 bool is_in(double value, double least, double most) {
@@ -34,9 +35,10 @@ Expected<void> check_task(const Task& task, int count) {
   if (!is_in(task.us, 0, kMostUs)) {
     return bad_input(fmt::format("task '{}': {} us: expected 0 to 10^12", task.name, task.us));
   }
-  if (!is_in(task.slows, 1, kMostFactor) || !is_in(task.slowed, 1, kMostFactor)) {
-    return bad_input(fmt::format("task '{}': factors {} and {}: expected 1 to {}", task.name,
-                                 task.slows, task.slowed, kMostFactor));
+  for (const double factor : {task.slows, task.slowed, task.beside_fused}) {
+    if (is_in(factor, 1, kMostFactor)) continue;
+    return bad_input(
+        fmt::format("task '{}': a factor of {}: expected 1 to {}", task.name, factor, kMostFactor));
   }
   for (const int other : task.after) {
     if (other < 0 || other >= count) {
@@ -101,12 +103,12 @@ class GraphReader {
   }
 
  private:
-  /// A factor of a task on the links; graphs that this program wrote have 1 in other ones.
-  static double factor(const JsonReader& at, Resource resource) {
+  /// A factor of tasks on one resource; graphs that this program wrote have 1 in other ones.
+  static double factor(const JsonReader& at, const Task& task, Resource on) {
     const double value = at.number(1, kMostFactor);
-    if (value > 1 && resource != Resource::links) {
-      at.fail(fmt::format("a factor of tasks on links: expected none beside resource {}",
-                          to_string(resource)));
+    if (value > 1 && task.resource != on) {
+      at.fail(fmt::format("a factor of tasks on {}: expected none beside resource {}",
+                          to_string(on), to_string(task.resource)));
     }
     return value;
   }
@@ -126,8 +128,11 @@ class GraphReader {
     task.us = at["us"].number(0, kMostUs);
     const JsonReader resource = at["resource"];
     task.resource = resource.name<Resource>();
-    if (at.has("slows")) task.slows = factor(at["slows"], task.resource);
-    if (at.has("slowed")) task.slowed = factor(at["slowed"], task.resource);
+    if (at.has("slows")) task.slows = factor(at["slows"], task, Resource::links);
+    if (at.has("slowed")) task.slowed = factor(at["slowed"], task, Resource::links);
+    if (at.has("beside_fused")) {
+      task.beside_fused = factor(at["beside_fused"], task, Resource::compute);
+    }
     const auto index = static_cast<int>(graph_.tasks.size());
     if (!names_.emplace(task.name, index).second) {
       name.fail("'" + task.name + "' is there twice: expected each name once");

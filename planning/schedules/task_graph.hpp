@@ -60,6 +60,7 @@ struct Task {
   double us = 0;             ///< with nothing beside it
   double slows = 1;          ///< on the links: the factor on a compute task beside it, at least 1
   double slowed = 1;         ///< on the links: the factor on itself beside a compute task
+  double beside_fused = 1;   ///< on compute: the factor on `us` where others are fused, at least 1
   std::vector<int> after{};  ///< indices of the tasks that must end before
   std::string source{};      ///< where `us` comes from
   Doubt doubt{};
@@ -94,9 +95,10 @@ struct TaskGraph {
 [[nodiscard]] Expected<void> check(const TaskGraph& graph);
 
 /// Reads a graph from JSON: `tasks` with `name`, `resource`, `us` and, as needed, `after` (names),
-/// `slows`, `slowed`, `kind`; `fusions` with `compute`, `links` (names) and `us`. Beside the plan
-/// that `json_of` (reports) wrote, its other fields are passed over. Error, naming `origin` and the
-/// field or task: what `check` refuses, unknown or repeated names, and unknown or repeated fields.
+/// `slows`, `slowed`, `beside_fused`, `kind`; `fusions` with `compute`, `links` (names) and `us`.
+/// Beside the plan that `json_of` (reports) wrote, its other fields are passed over. Error, naming
+/// `origin` and the field or task: what `check` refuses, unknown or repeated names, and unknown or
+/// repeated fields.
 [[nodiscard]] Expected<TaskGraph> parse_task_graph(std::string_view text, std::string_view origin);
 
 }  // namespace overlaptune

@@ -62,6 +62,7 @@ OrderedJson json_of_tasks(const TaskGraph& graph) {
                     {"slows", task.slows},
                     {"slowed", task.slowed},
                     {"cost_source", task.source}});
+    if (task.beside_fused > 1) list.back()["beside_fused"] = task.beside_fused;
     add_range(list.back(), task.us, task.doubt);
     if (!task.probe) continue;
     list.back()["work"] = to_string(task.probe->work);

@@ -319,10 +319,10 @@ class MeasuredLayers(unittest.TestCase):
 
 # Times of one layer with 100 us in norms and so on; sequential takes 400 + 40, tuned 400 - 50 + 10.
 OPERATIONS = {name: {"us": 20.0, "source": "memory rate"} for name in prediction.OTHERS}
-OPERATIONS.update({name: {"gemm_us": 50.0, "collective_us": 25.0, "overlapped_us": None, "source": "predicted"}
+OPERATIONS.update({name: {"gemm_us": 50.0, "beside_fused": 1.0, "collective_us": 25.0, "overlapped_us": None, "source": "predicted"}
                    for name in layer_shape.PRODUCTS})
-OPERATIONS["o"] = {"gemm_us": 50.0, "collective_us": 25.0, "overlapped_us": 55.0, "source": "measured"}
-OPERATIONS["down"] = {"gemm_us": 50.0, "collective_us": 25.0, "overlapped_us": 80.0, "source": "predicted"}
+OPERATIONS["o"] = {"gemm_us": 50.0, "beside_fused": 1.0, "collective_us": 25.0, "overlapped_us": 55.0, "source": "measured"}
+OPERATIONS["down"] = {"gemm_us": 50.0, "beside_fused": 1.0, "collective_us": 25.0, "overlapped_us": 80.0, "source": "predicted"}
 ALONE = {name: 25.0 for name in prediction.OTHERS}
 for product in layer_shape.PRODUCTS:
     ALONE.update({f"{product} gemm": 50.0, f"{product} collective": 20.0, f"{product} sequential": 60.0,

@@ -87,6 +87,17 @@ TEST_F(StepClockTest, rounds_that_say_more_is_hidden_than_there_is_hide_all) {
   EXPECT_DOUBLE_EQ(in_a_step(gemm_ - 0.1 * collective_, both), gemm_);
 }
 
+TEST_F(StepClockTest, beside_fused_operations_a_gemm_has_the_clock_of_these) {
+  const auto gemm = [&](const StepClocks& clocks) {
+    return value_or_throw(costs_->costs(clocks).gemm(kTimed.m, kTimed.n, kTimed.k));
+  };
+  const Cost cost = gemm({.apart = 1.1, .overlapped = 1.3});
+  EXPECT_DOUBLE_EQ(cost.us, gemm({.apart = 1.1, .overlapped = 1.1}).us);
+  EXPECT_DOUBLE_EQ(cost.us * cost.beside_fused, gemm({.apart = 1.3, .overlapped = 1.3}).us);
+  EXPECT_EQ(gemm({.apart = 1.1, .overlapped = 1.1}).beside_fused, 1);
+  EXPECT_EQ(gemm({.apart = 1.3, .overlapped = 1.1}).beside_fused, 1) << "never faster";
+}
+
 /// Imports an exported database.
 std::string imported(const TemporaryFolder& folder, const std::string& name) {
   const std::string json = (folder / (name + ".json")).string();

@@ -23,7 +23,7 @@ def name_of(task: str) -> str:
 def prediction_of(document: dict[str, Any]) -> dict[str, Any]:
     """From the document of `overlaptune step --scope layer --json`. `works` has what may be stored: the operations that
     are no GEMM, with `work`, `amount` (bytes, or operations of attention) and `us`. `operations` has the products with `gemm_us`,
-    `collective_us` (None: there is no collective) and `overlapped_us` (None: no config is known that overlaps them)."""
+    `beside_fused` (the factor on it where other products are overlapped), `collective_us` (None: there is no collective) and `overlapped_us` (None: no config is known that overlaps them)."""
     tasks = {name_of(task["name"]): task for task in document["tasks"]}
     overlapped = {name_of(fusion["compute"]): fusion for fusion in document["fusions"]}
     collectives = {name.split(" of ")[1]: task for name, task in tasks.items() if " of " in name}
@@ -33,7 +33,8 @@ def prediction_of(document: dict[str, Any]) -> dict[str, Any]:
     for name in PRODUCTS:
         collective: Optional[dict[str, Any]] = collectives.get(name)
         fusion: Optional[dict[str, Any]] = overlapped.get(name)
-        operations[name] = {"gemm_us": tasks[name]["us"], "collective_us": collective["us"] if collective else None,
+        operations[name] = {"gemm_us": tasks[name]["us"], "beside_fused": tasks[name].get("beside_fused", 1.0),
+                            "collective_us": collective["us"] if collective else None,
                             "overlapped_us": fusion["us"] if fusion else None,
                             "source": fusion["cost_source"] if fusion else tasks[name]["cost_source"]}
     known = {*operations, *(name for name in tasks if " of " in name)}

@@ -52,10 +52,12 @@ def layer_figures(measured: Pass) -> dict[str, float]:
 
 
 def tuned_us(product: dict[str, Any]) -> float:
-    """A product with its collective as the tuned layer is predicted to run it."""
-    apart = float(product["gemm_us"] + (product["collective_us"] or 0))
+    """A product with its collective as a layer is predicted to run it of which some products are overlapped."""
+    gemm, collective = float(product["gemm_us"]), float(product["collective_us"] or 0)
     overlapped: Optional[float] = product["overlapped_us"]
-    return apart if overlapped is None else min(apart, overlapped)
+    if overlapped is not None and overlapped < gemm + collective:
+        return overlapped
+    return gemm * float(product["beside_fused"]) + collective
 
 
 def operation_rows(measured: Pass) -> list[tuple[str, Row, str]]:

@@ -92,6 +92,20 @@ TEST(Schedule, a_fusion_is_taken_where_it_pays) {
   }
 }
 
+TEST(Schedule, where_tasks_are_fused_others_take_as_long_as_they_do_beside_these) {
+  for (const double factor : {1.0, 1.1, 1.5}) {
+    TaskGraph graph{{compute("a", 4), links("sum", 4, {0}), compute("b", 10, {1})},
+                    {{0, 1, "a + sum", 5, "x"}}};
+    graph.tasks[2].beside_fused = factor;
+    const StepPlan plan = plan_graph(graph);
+    EXPECT_DOUBLE_EQ(plan.sequential_us, 18);
+    // Fused, 3 us are saved, and b takes 0, 1 or 5 us longer.
+    EXPECT_DOUBLE_EQ(plan.operations_us, std::min(5 + 10 * factor, 18.0));
+    EXPECT_DOUBLE_EQ(plan.scheduled_us, std::min(5 + 10 * factor, 18.0));
+    EXPECT_DOUBLE_EQ(plan.operations.low_us, plan.operations_us);
+  }
+}
+
 TEST(Schedule, fusions_that_exclude_each_other_or_close_a_cycle_are_not_taken_together) {
   // a + sum as one would have b both before and after it.
   const TaskGraph cycle{{compute("a", 1), compute("b", 1, {0}), links("sum", 1, {0, 1})},

@@ -49,6 +49,9 @@ inline TaskGraph random_graph(std::mt19937& random, const GraphKind& kind) {
       task.slows = 1 + 0.1 * dice(4);
       task.slowed = 1 + 0.1 * dice(6);
     }
+    if (kind.contention && task.resource == Resource::compute) {
+      task.beside_fused = 1 + 0.1 * dice(3);
+    }
     for (int other = 0; other < i && kind.chains == 0; ++other) {
       if (dice(kind.tasks) < 2) task.after.push_back(other);
     }
@@ -119,6 +122,7 @@ class Everything {
     items_.clear();
     std::vector<std::size_t> item_of(graph_.tasks.size());
     std::vector<int> of_fusion(graph_.fusions.size(), -1);
+    const bool any_fused = std::ranges::any_of(fusion_of, [](int fusion) { return fusion >= 0; });
     for (std::size_t i = 0; i < graph_.tasks.size(); ++i) {
       const int fusion = fusion_of[i];
       if (fusion >= 0 && of_fusion[std::size_t(fusion)] >= 0) {
@@ -128,7 +132,8 @@ class Everything {
       item_of[i] = items_.size();
       const Task& task = graph_.tasks[i];
       if (fusion < 0) {
-        items_.push_back({task.resource, task.us, task.slows, task.slowed, {}});
+        const double us = any_fused ? task.us * task.beside_fused : task.us;
+        items_.push_back({task.resource, us, task.slows, task.slowed, {}});
       } else {
         of_fusion[std::size_t(fusion)] = static_cast<int>(items_.size());
         items_.push_back({Resource::both, graph_.fusions[std::size_t(fusion)].us, 1, 1, {}});
@@ -226,6 +231,8 @@ inline void expect_sound(const TaskGraph& graph, const Schedule& schedule) {
       EXPECT_LE(before->end_us, of_task[i]->start_us + 1e-9);
     }
   }
+  const bool any_fused =
+      std::ranges::any_of(schedule.placed, [](const Placed& placed) { return placed.fusion >= 0; });
   for (const Placed& one : schedule.placed) {
     double beside = 0;  // work that is lost to what runs beside it
     for (const Placed& two : schedule.placed) {
@@ -238,8 +245,10 @@ inline void expect_sound(const TaskGraph& graph, const Schedule& schedule) {
           mine.resource == Resource::links ? mine.slowed : graph.tasks[std::size_t(two.task)].slows;
       beside += shared * (1 - 1 / factor);
     }
+    const Task& alone = graph.tasks[std::size_t(one.task)];
     const double work = one.fusion >= 0 ? graph.fusions[std::size_t(one.fusion)].us
-                                        : graph.tasks[std::size_t(one.task)].us;
+                        : any_fused     ? alone.us * alone.beside_fused
+                                        : alone.us;
     EXPECT_NEAR(one.end_us - one.start_us, work + beside, 1e-6);
   }
 }

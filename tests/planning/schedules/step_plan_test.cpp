@@ -253,6 +253,17 @@ TEST(StepGraphFile, slowdowns_are_those_of_tasks_on_links) {
   }
 }
 
+TEST(StepGraphFile, the_factor_beside_fused_tasks_is_one_of_compute) {
+  const auto with = [](const std::string& resource, const char* factor) {
+    return graph_error(R"({"tasks": [{"name": "a", "us": 1, "resource": ")" + resource +
+                       R"(", "beside_fused": )" + factor + "}]}");
+  };
+  EXPECT_EQ(with("compute", "1.2"), "none");
+  EXPECT_EQ(with("links", "1"), "none");
+  EXPECT_THAT(with("links", "1.2"), HasSubstr("beside_fused: a factor of tasks on compute"));
+  EXPECT_THAT(with("compute", "0.9"), HasSubstr("beside_fused"));
+}
+
 TEST(StepGraphFile, the_same_dependency_twice_is_one) {
   const auto graph = parse_task_graph(
       R"({"tasks": [{"name": "a", "resource": "compute", "us": 1},
