@@ -88,18 +88,19 @@ class Builder {
     const double compute = flops / costs_.attention_flops_per_us;
     const double memory = elements * kElementBytes / costs_.bytes_per_us;
     const bool bound = compute >= memory;
-    return add_measurable(kind, LayerWork::attention, flops,
-                          {std::max(compute, memory) + costs_.launch_us,
-                           bound ? costs_.attention_source : costs_.memory_source,
-                           bound ? costs_.attention_doubt : costs_.memory_doubt},
-                          std::move(after));
+    const int task = add_measurable(kind, LayerWork::attention, flops,
+                                    {std::max(compute, memory) + costs_.launch_us,
+                                     bound ? costs_.attention_source : costs_.memory_source,
+                                     bound ? costs_.attention_doubt : costs_.memory_doubt},
+                                    std::move(after));
+    if (bound) pass_.tasks.back().task.beside_fused = costs_.beside_fused;
+    return task;
   }
   int gemm(const std::string& kind, std::int64_t m, std::int64_t n, std::int64_t k,
            std::vector<int> after) {
-    const Cost cost = value_or_throw(costs_.gemm(m, n, k));
-    const int task = add(kind, cost, std::move(after));
+    const int task = add(kind, value_or_throw(costs_.gemm(m, n, k)), std::move(after));
     pass_.tasks.back().task.is_gemm = true;
-    pass_.tasks.back().task.beside_fused = cost.beside_fused;
+    pass_.tasks.back().task.beside_fused = costs_.beside_fused;
     pass_.tasks.back().size = {m, n, k};
     return task;
   }

@@ -131,12 +131,7 @@ StepCosts PlatformCosts::costs(const StepClocks& clocks) const {
   return {
       .gemm =
           [this, clocks](auto m, auto n, auto k) {
-            auto cost = gemm({m, n, k}, clocks.apart);
-            const auto beside_fused = gemm({m, n, k}, clocks.overlapped);
-            if (cost && beside_fused) {
-              cost->beside_fused = std::max(1.0, beside_fused->us / cost->us);
-            }
-            return cost;
+            return gemm({m, n, k}, clocks.apart);
           },
       .tensor_parallel = [this](auto op, auto bytes,
                                 auto ranks) { return in_layer(op, bytes, ranks); },
@@ -150,7 +145,8 @@ StepCosts PlatformCosts::costs(const StepClocks& clocks) const {
       .attention_flops_per_us = attention_flops_per_us_,
       .attention_source = known_.attention_tflops ? "tensor rate given" : "tensor rate probed",
       .attention_doubt = known_.attention_tflops ? Doubt{} : kDoubtOfAttention,
-      .launch_us = parts_of(model_).launch.kernel_gap};
+      .launch_us = parts_of(model_).launch.kernel_gap,
+      .beside_fused = std::max(1.0, clocks.overlapped / clocks.apart)};
 }
 
 /// The latest measurement of a probe; null: there is none.

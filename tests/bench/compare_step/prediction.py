@@ -22,14 +22,16 @@ def name_of(task: str) -> str:
 
 def prediction_of(document: dict[str, Any]) -> dict[str, Any]:
     """From the document of `overlaptune step --scope layer --json`. `works` has what may be stored: the operations that
-    are no GEMM, with `work`, `amount` (bytes, or operations of attention) and `us`. `operations` has the products with `gemm_us`,
-    `beside_fused` (the factor on it where other products are overlapped), `collective_us` (None: there is no collective) and `overlapped_us` (None: no config is known that overlaps them)."""
+    are no GEMM, with `work`, `amount` (bytes, or operations of attention) and `us`. `operations` has the products with
+    `gemm_us`, `collective_us` (None: there is no collective) and `overlapped_us` (None: no config is known that overlaps
+    them), and `beside_fused` of products and attention: the factor on their time where products are overlapped."""
     tasks = {name_of(task["name"]): task for task in document["tasks"]}
     overlapped = {name_of(fusion["compute"]): fusion for fusion in document["fusions"]}
     collectives = {name.split(" of ")[1]: task for name, task in tasks.items() if " of " in name}
     operations: dict[str, dict[str, Any]] = {}
     for name in OTHERS:
-        operations[name] = {"us": tasks[name]["us"], "source": tasks[name]["cost_source"]}
+        operations[name] = {"us": tasks[name]["us"], "beside_fused": tasks[name].get("beside_fused", 1.0),
+                            "source": tasks[name]["cost_source"]}
     for name in PRODUCTS:
         collective: Optional[dict[str, Any]] = collectives.get(name)
         fusion: Optional[dict[str, Any]] = overlapped.get(name)

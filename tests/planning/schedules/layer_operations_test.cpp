@@ -189,6 +189,20 @@ TEST(LayerOperations, products_have_their_shapes) {
                                  Shape{2048, 4096, 1536}, Shape{1536, 4096, 2048}));  // qkv
 }
 
+TEST(LayerOperations, gemms_and_attention_take_longer_beside_fused_ones) {
+  StepCosts costs = simple_costs();
+  costs.beside_fused = 1.25;
+  for (const bool computes : {true, false}) {
+    costs.attention_flops_per_us = computes ? 1 : 1e30;
+    const LayerOperations layer = made(kShape, costs);
+    for (const LayerTask& each : layer.forward.tasks) {
+      const bool attends = each.task.kind == "forward attention";
+      EXPECT_EQ(each.task.beside_fused, each.task.is_gemm || (attends && computes) ? 1.25 : 1)
+          << each.task.kind;
+    }
+  }
+}
+
 TEST(LayerOperations, what_may_be_fused_is_asked_for_by_its_problem) {
   std::vector<std::string> asked;
   StepCosts costs = simple_costs();
