@@ -93,14 +93,15 @@ class Builder {
                                      bound ? costs_.attention_source : costs_.memory_source,
                                      bound ? costs_.attention_doubt : costs_.memory_doubt},
                                     std::move(after));
-    if (bound) pass_.tasks.back().task.beside_fused = costs_.beside_fused;
+    if (bound) pass_.tasks.back().task.beside_fused = costs_.attention_beside_fused;
     return task;
   }
   int gemm(const std::string& kind, std::int64_t m, std::int64_t n, std::int64_t k,
            std::vector<int> after) {
-    const int task = add(kind, value_or_throw(costs_.gemm(m, n, k)), std::move(after));
+    const Cost cost = value_or_throw(costs_.gemm(m, n, k));
+    const int task = add(kind, cost, std::move(after));
     pass_.tasks.back().task.is_gemm = true;
-    pass_.tasks.back().task.beside_fused = costs_.beside_fused;
+    pass_.tasks.back().task.beside_fused = cost.beside_fused;
     pass_.tasks.back().size = {m, n, k};
     return task;
   }

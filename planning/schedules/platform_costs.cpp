@@ -128,16 +128,21 @@ Expected<StepClocks> PlatformCosts::clocks(const ModelConfig& config,
 }
 
 StepCosts PlatformCosts::costs(const StepClocks& clocks) const {
+  const double apart = clocks.apart;
+  const double overlapped = std::max(apart, clocks.overlapped);
   return {
       .gemm =
-          [this, clocks](auto m, auto n, auto k) {
-            return gemm({m, n, k}, clocks.apart);
+          [this, apart, overlapped](auto m, auto n, auto k) {
+            auto cost = gemm({m, n, k}, apart);
+            const auto beside_fused = gemm({m, n, k}, overlapped);
+            if (cost && beside_fused) cost->beside_fused = beside_fused->us / cost->us;
+            return cost;
           },
       .tensor_parallel = [this](auto op, auto bytes,
                                 auto ranks) { return in_layer(op, bytes, ranks); },
       .data_parallel = [this](auto op, auto bytes,
                               auto ranks) { return across_replicas(op, bytes, ranks); },
-      .fused = [this, clocks](const Problem& problem) { return fused(problem, clocks.overlapped); },
+      .fused = [this, overlapped](const Problem& problem) { return fused(problem, overlapped); },
       .stored = [this](const LayerProbe& probe) { return stored(probe); },
       .bytes_per_us = bytes_per_us_,
       .memory_source = memory_source_,
@@ -145,8 +150,8 @@ StepCosts PlatformCosts::costs(const StepClocks& clocks) const {
       .attention_flops_per_us = attention_flops_per_us_,
       .attention_source = known_.attention_tflops ? "tensor rate given" : "tensor rate probed",
       .attention_doubt = known_.attention_tflops ? Doubt{} : kDoubtOfAttention,
-      .launch_us = parts_of(model_).launch.kernel_gap,
-      .beside_fused = std::max(1.0, clocks.overlapped / clocks.apart)};
+      .attention_beside_fused = known_.attention_tflops ? 1 : overlapped / apart,
+      .launch_us = parts_of(model_).launch.kernel_gap};
 }
 
 /// The latest measurement of a probe; null: there is none.

@@ -18,7 +18,8 @@ struct Cost {
   double us = 0;
   std::string source{};
   Doubt doubt{};
-  double extra_loads = 0;  ///< of a fused GEMM (`Fusion`)
+  double extra_loads = 0;   ///< of a fused GEMM (`Fusion`)
+  double beside_fused = 1;  ///< of a GEMM that is not fused (`Task`)
 };
 
 /// A collective, and the factors by which it and a compute task slow each other.
@@ -48,8 +49,8 @@ struct StepCosts {
   double attention_flops_per_us = 0;
   std::string attention_source{};
   Doubt attention_doubt{};
-  double launch_us = 0;     ///< of one more kernel in a graph, for pointwise operations
-  double beside_fused = 1;  ///< of GEMMs and attention (`Task`)
+  double attention_beside_fused = 1;  ///< `Task::beside_fused`, where compute bounds it
+  double launch_us = 0;               ///< of one more kernel in a graph, for pointwise operations
 };
 
 /// The part of the work that is planned.

@@ -98,7 +98,8 @@ std::map<std::string, double> exposed(const TaskGraph& graph, const Schedule& sc
     const Task& task = task_at(graph, placed.task);
     if (placed.fusion >= 0) {
       const Fusion& fusion = graph.fusions[static_cast<std::size_t>(placed.fusion)];
-      sums[task_at(graph, fusion.links).traffic] += std::max(0.0, fusion.us - task.us);
+      const double computed = task.us * task.beside_fused;
+      sums[task_at(graph, fusion.links).traffic] += std::max(0.0, fusion.us - computed);
       continue;
     }
     if (task.resource != Resource::links) continue;

@@ -200,8 +200,9 @@ void refuse_nulls(const nlohmann::json& document, std::string_view origin) {
 }  // namespace
 
 double saved(const TaskGraph& graph, const Fusion& fusion) {
-  return graph.tasks[static_cast<std::size_t>(fusion.compute)].us +
-         graph.tasks[static_cast<std::size_t>(fusion.links)].us - fusion.us;
+  const Task& compute = graph.tasks[static_cast<std::size_t>(fusion.compute)];
+  const Task& links = graph.tasks[static_cast<std::size_t>(fusion.links)];
+  return compute.us * compute.beside_fused + links.us - fusion.us;
 }
 
 std::vector<const Fusion*> best_fusions(const TaskGraph& graph) {

@@ -84,7 +84,8 @@ struct TaskGraph {
   std::vector<Fusion> fusions{};
 };
 
-/// The time that a fusion saves: negative where it takes longer than its tasks.
+/// The time that a fusion saves where others are fused, too: negative where it takes longer than
+/// its tasks.
 [[nodiscard]] double saved(const TaskGraph& graph, const Fusion& fusion);
 
 /// The fusions that save time, those that save most first. A task is in one of them.

@@ -88,14 +88,15 @@ TEST_F(StepClockTest, rounds_that_say_more_is_hidden_than_there_is_hide_all) {
 }
 
 TEST_F(StepClockTest, beside_fused_operations_a_gemm_has_the_clock_of_these) {
-  const auto us = [&](const StepCosts& costs) {
-    return value_or_throw(costs.gemm(kTimed.m, kTimed.n, kTimed.k)).us;
+  const auto gemm = [&](const StepClocks& clocks) {
+    return value_or_throw(costs_->costs(clocks).gemm(kTimed.m, kTimed.n, kTimed.k));
   };
-  const StepCosts costs = costs_->costs({.apart = 1.1, .overlapped = 1.3});
-  EXPECT_NEAR(us(costs) * costs.beside_fused, us(costs_->costs({.apart = 1.3})),
-              0.01 * us(costs));  // but for the gap before a kernel
-  EXPECT_EQ(costs_->costs({.apart = 1.1, .overlapped = 1.1}).beside_fused, 1);
-  EXPECT_EQ(costs_->costs({.apart = 1.3, .overlapped = 1.1}).beside_fused, 1) << "never faster";
+  const Cost cost = gemm({.apart = 1.1, .overlapped = 1.3});
+  EXPECT_DOUBLE_EQ(cost.us, gemm({.apart = 1.1, .overlapped = 1.1}).us);
+  EXPECT_DOUBLE_EQ(cost.us * cost.beside_fused, gemm({.apart = 1.3, .overlapped = 1.3}).us);
+  EXPECT_EQ(gemm({.apart = 1.1, .overlapped = 1.1}).beside_fused, 1);
+  EXPECT_EQ(gemm({.apart = 1.3, .overlapped = 1.1}).beside_fused, 1) << "never faster";
+  EXPECT_DOUBLE_EQ(costs_->costs({.apart = 1, .overlapped = 1.25}).attention_beside_fused, 1.25);
 }
 
 /// Imports an exported database.

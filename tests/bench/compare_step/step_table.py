@@ -52,12 +52,10 @@ def layer_figures(measured: Pass) -> dict[str, float]:
 
 
 def tuned_us(product: dict[str, Any]) -> float:
-    """A product with its collective as a layer is predicted to run it of which some products are overlapped."""
-    gemm, collective = float(product["gemm_us"]), float(product["collective_us"] or 0)
+    """A product with its collective as the tuned layer is predicted to run it, by itself."""
+    apart = float(product["gemm_us"] + (product["collective_us"] or 0))
     overlapped: Optional[float] = product["overlapped_us"]
-    if overlapped is not None and overlapped < gemm + collective:
-        return overlapped
-    return gemm * float(product["beside_fused"]) + collective
+    return apart if overlapped is None else min(apart, overlapped)
 
 
 def operation_rows(measured: Pass) -> list[tuple[str, Row, str]]:
@@ -96,8 +94,10 @@ def with_measured_others(measured: Pass) -> tuple[float, float]:
     """The predicted times of the layer, sequential and tuned, if attention, norms, rope and activation took what they
     take alone: the errors that are left are those of products and collectives, and of operations beside others."""
     operations, alone = measured["predicted"]["operations"], measured["alone_us"]
-    more = sum(alone[name] - operations[name]["us"] for name in OTHERS)
-    return measured["predicted"]["sequential_us"] + more, measured["predicted"]["tuned_us"] + more
+    more = {name: alone[name] - operations[name]["us"] for name in OTHERS}
+    beside_fused = sum(more[name] * operations[name]["beside_fused"] for name in OTHERS)
+    predicted = measured["predicted"]
+    return predicted["sequential_us"] + sum(more.values()), predicted["tuned_us"] + beside_fused
 
 
 def cell(value: Optional[float], digits: int) -> str:

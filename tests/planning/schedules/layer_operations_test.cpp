@@ -191,14 +191,17 @@ TEST(LayerOperations, products_have_their_shapes) {
 
 TEST(LayerOperations, gemms_and_attention_take_longer_beside_fused_ones) {
   StepCosts costs = simple_costs();
-  costs.beside_fused = 1.25;
+  costs.attention_beside_fused = 1.25;
+  costs.gemm = [](auto, auto, auto) -> Expected<Cost> {
+    return Cost{.us = 1, .source = "rate", .beside_fused = 1.5};
+  };
   for (const bool computes : {true, false}) {
     costs.attention_flops_per_us = computes ? 1 : 1e30;
     const LayerOperations layer = made(kShape, costs);
     for (const LayerTask& each : layer.forward.tasks) {
       const bool attends = each.task.kind == "forward attention";
-      EXPECT_EQ(each.task.beside_fused, each.task.is_gemm || (attends && computes) ? 1.25 : 1)
-          << each.task.kind;
+      const double expected = each.task.is_gemm ? 1.5 : attends && computes ? 1.25 : 1;
+      EXPECT_EQ(each.task.beside_fused, expected) << each.task.kind;
     }
   }
 }

@@ -106,6 +106,29 @@ TEST(Schedule, where_tasks_are_fused_others_take_as_long_as_they_do_beside_these
   }
 }
 
+/// One kind of fusion alone saves 2 us and slows 7 GEMMs by 1.2 us each.
+TEST(Schedule, fusions_that_pay_only_together_are_found) {
+  TaskGraph graph;
+  const int kPairs = 8;
+  for (int i = 0; i < 10 * kPairs; ++i) {  // more tasks than are searched one by one
+    const std::string kind = std::to_string(i % kPairs);
+    const int task = 2 * i;
+    graph.tasks.push_back(compute("a", 10));
+    if (i > 0) graph.tasks.back().after = {task - 1};
+    graph.tasks.back().kind = "a" + kind;
+    graph.tasks.back().beside_fused = 1.12;
+    graph.tasks.push_back(links("s", 5, {task}));
+    graph.tasks.back().kind = "s" + kind;
+    graph.fusions.push_back({task, task + 1, "a + s " + kind, 13, "x"});
+  }
+  const StepPlan plan = plan_graph(graph);
+  EXPECT_DOUBLE_EQ(plan.sequential_us, 10 * kPairs * 15);
+  EXPECT_DOUBLE_EQ(plan.operations_us, 10 * kPairs * 13);
+  EXPECT_LE(plan.scheduled_us, plan.operations_us + 1e-9);
+  // 1.8 us of each fused pair are more than its GEMM at the lower clock.
+  EXPECT_NEAR(plan.exposed_us.at("sum"), 10 * kPairs * 1.8, 1e-6);
+}
+
 TEST(Schedule, fusions_that_exclude_each_other_or_close_a_cycle_are_not_taken_together) {
   // a + sum as one would have b both before and after it.
   const TaskGraph cycle{{compute("a", 1), compute("b", 1, {0}), links("sum", 1, {0, 1})},
