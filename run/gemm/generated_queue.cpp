@@ -154,28 +154,30 @@ std::vector<std::byte> rows_parameter(const TileOrder& order, const GeneratedOpe
 
 namespace {
 
-/// Permits to send: as many storing warps fill the links of an H200. Those of two ranks that send
-/// each other their sums send half as fast, because every second store is one into their own C
-/// (docs/results/kernels.md, "Permits").
-int permits_of(const GeneratedStores& stores) {
-  constexpr int kPermits = 24;
-  constexpr int kPermitsForSums = 36;
+/// Permits to send: as many storing warps fill the links of an H200, where each has two epilogue
+/// subtiles of 64 columns under way. Those of two ranks that send each other their sums send half
+/// as fast, because every second store is one into their own C (docs/results/kernels.md,
+/// "Permits").
+int permits_of(const GeneratedStores& stores, int bytes_under_way) {
+  constexpr int kBytes = 24 * 2 * (8 << 10);
+  constexpr int kBytesOfSums = 36 * 2 * (8 << 10);
   const bool in_turn = !stores.owns_blocks && stores.peers.size() == 2;
-  return in_turn ? kPermitsForSums : kPermits;
+  return (in_turn ? kBytesOfSums : kBytes) / bytes_under_way;
 }
 
 /// The parameters for at most so many groups, and the bytes of them that a kernel takes which is
 /// made for as many maps.
 template <int kGroups>
 std::vector<std::byte> stores_parameter(const GeneratedStores& stores,
-                                        std::span<const device::TensorMap> maps) {
+                                        std::span<const device::TensorMap> maps,
+                                        int bytes_under_way) {
   using Params = device::AtRanksParams<device::RankFlags::kMostRanks, kGroups>;
   Params params{.rank = stores.rank,
                 .owns_blocks = stores.owns_blocks ? 1 : 0,
                 .adds = stores.adds ? 1 : 0,
                 .slots = static_cast<int>(stores.slots),
                 .groups_count = static_cast<int>(stores.groups.size()),
-                .permits = permits_of(stores),
+                .permits = permits_of(stores, bytes_under_way),
                 .own_later = stores.own_later ? 1 : 0,
                 .done = stores.done,
                 .groups = {},
@@ -200,9 +202,10 @@ std::vector<std::byte> stores_parameter(const GeneratedStores& stores,
 
 std::vector<std::byte> stores_parameter(const GeneratedStores& stores,
                                         std::span<const device::TensorMap> maps,
-                                        const LaunchRoom& room) {
-  return with_constant(room.groups,
-                       [&](auto groups) { return stores_parameter<groups>(stores, maps); });
+                                        const LaunchRoom& room, int bytes_under_way) {
+  return with_constant(room.groups, [&](auto groups) {
+    return stores_parameter<groups>(stores, maps, bytes_under_way);
+  });
 }
 
 }  // namespace overlaptune::run

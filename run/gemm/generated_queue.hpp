@@ -45,8 +45,9 @@ struct QueuedItems {
     const QueuedItems& items, const LaunchRoom& room, const kernels::device::TensorMap& own_a = {});
 
 /// The stores of a launch. `maps`: those of the rows that this rank's tiles fill at each rank.
+/// `bytes_under_way`: most of the stores that a storing warp has begun and that are not read yet.
 [[nodiscard]] std::vector<std::byte> stores_parameter(
     const GeneratedStores& stores, std::span<const kernels::device::TensorMap> maps,
-    const LaunchRoom& room);
+    const LaunchRoom& room, int bytes_under_way);
 
 }  // namespace overlaptune::run

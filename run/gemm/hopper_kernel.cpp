@@ -119,6 +119,8 @@ class HopperKernel : public GeneratedKernel {
         subtile_columns_(tile_.swaps_ab() ? Tile::kInstructionRows : layout.subtile),
         subtile_rows_(tile_.swaps_ab() ? layout.subtile : Tile::kInstructionRows),
         elements_(kernel.elements),
+        bytes_under_way_(std::min(layout.buffers, 2) * layout.subtile * Tile::kInstructionRows *
+                         static_cast<int>(result_bytes(elements_))),
         room_(LaunchRoom::of(kernel)) {}
 
   [[nodiscard]] GeneratedLaunch prepare(const TileOrder& order, const Crew& crew,
@@ -168,21 +170,21 @@ class HopperKernel : public GeneratedKernel {
                                 clusters, kernels::RankFlags::kMostClusters));
     }
     const bool queued_launch = operands.stores || operands.rows;
-    return {
-        .parameters = {parameter(a), parameter(b), parameter(places),
-                       operands.rows ? rows_parameter(order, operands, queued, items, room_,
-                                                      own_rows(order, operands, k))
-                                     : parameter(device::NoParams{}),
-                       operands.stores ? stores_parameter(*operands.stores,
-                                                          maps_of(*operands.stores, order), room_)
-                                       : into_c(order, operands),
-                       queued_launch ? parameter(run_of(operands, items, clusters))
-                                     : parameter(device::NoRun{}),
-                       scales_of(elements_) == Scales::none
-                           ? parameter(device::NoParams{})
-                           : parameter(scales_parameter(order, operands, elements_))},
-        .blocks = turns.blocks,
-        .cluster = static_cast<unsigned>(ctas)};
+    return {.parameters = {parameter(a), parameter(b), parameter(places),
+                           operands.rows ? rows_parameter(order, operands, queued, items, room_,
+                                                          own_rows(order, operands, k))
+                                         : parameter(device::NoParams{}),
+                           operands.stores ? stores_parameter(*operands.stores,
+                                                              maps_of(*operands.stores, order),
+                                                              room_, bytes_under_way_)
+                                           : into_c(order, operands),
+                           queued_launch ? parameter(run_of(operands, items, clusters))
+                                         : parameter(device::NoRun{}),
+                           scales_of(elements_) == Scales::none
+                               ? parameter(device::NoParams{})
+                               : parameter(scales_parameter(order, operands, elements_))},
+            .blocks = turns.blocks,
+            .cluster = static_cast<unsigned>(ctas)};
   }
 
  private:
@@ -250,6 +252,7 @@ class HopperKernel : public GeneratedKernel {
   int subtile_columns_;  // columns and rows of C in a subtile
   int subtile_rows_;
   Elements elements_;
+  int bytes_under_way_;  // of a storing warp: a subtile, and one before that is still read
   LaunchRoom room_;
 };
 
