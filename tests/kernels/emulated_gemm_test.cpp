@@ -26,7 +26,7 @@
 #include "strategies/peer_store/store_order.hpp"
 #include "strategies/waiting/arrivals.hpp"
 #include "strategies/waiting/push_order.hpp"
-#include "tests/kernels/emulator/run.hpp"
+#include "tests/kernels/emulator/permit_watch.hpp"
 
 namespace overlaptune {
 namespace {
@@ -128,7 +128,7 @@ class Ranks {
   void run(emulator::Machine& machine) {
     stores_made.clear();
     emulator::on_store = [this](int matrix, int x, int y, int z) { note_store(matrix, x, y, z); };
-    watch_permits();
+    if (RANKS > 0) permits_.watch();
     emulator::Meeting gate;
     const int threads = case_.chunks > 0 ? 2 * ranks_ : ranks_;  // a copy engine for each rank
     machine.at_different_times(threads, [&](int thread) {
@@ -161,6 +161,7 @@ class Ranks {
   void differ() {
     launches_.back().run.step += device::u64{1} << 32;
     differs_ = true;
+    permits_.expect_waits_to_end();
   }
   [[nodiscard]] device::Awaited ended_by() const {
     return static_cast<device::Awaited>(control_.what);
@@ -200,8 +201,6 @@ class Ranks {
   }
 
   void set_up();
-  void watch_permits();
-  void note_sent();
   void expect_received() const;
   void bring_rows(emulator::Machine& machine, emulator::Meeting& gate, int threads, int rank);
 
@@ -246,12 +245,13 @@ class Ranks {
   }
 
   Case case_;
-  bool differs_ = false;  // then waits end, those for permits among them
+  bool differs_ = false;
   int ranks_;
   int ctas_an_item_;
   Problem problem_;
   Tile tile_{BLOCK_M, BLOCK_N, 64, STAGES, CLUSTER};
   std::vector<device::RankFlags> flags_;
+  emulator::PermitWatch permits_{flags_, kMostCtas, case_.permits};
   std::vector<Launch> launches_;
   device::WaitControl control_{};
   TileOrder block_{};  // the order in a row block
@@ -261,7 +261,6 @@ class Ranks {
   std::vector<ArrivingRows> rows_;           // of each group, or nothing
   std::vector<std::vector<char>> own_;       // rows of A of each rank, or nothing
   std::vector<std::vector<char>> received_;  // the slots of each rank, or its gathered rows
-  std::map<int, int> sending_;               // storing warps of each rank that send
 };
 
 #if RANKS
@@ -330,41 +329,6 @@ void Ranks::expect_received() const {}
 void Ranks::bring_rows(emulator::Machine& /*machine*/, emulator::Meeting& /*gate*/, int /*threads*/,
                        int /*rank*/) {}
 
-/// What a storing warp has: nothing, a place in the row for a permit, or a permit that it has used.
-enum Permit { kNone, kAsked, kSends };
-
-int running_rank() {
-  return as_int(emulator::own.cta->number) / kMostCtas;
-}
-
-void Ranks::watch_permits() {
-  sending_.clear();
-  emulator::on_store_bytes = [this] { note_sent(); };  // into a slot of another rank
-  emulator::on_add = [this](const unsigned* word) {
-    int& permit = emulator::own.number;
-    for (const device::RankFlags& each : flags_) {
-      if (word == &each.permits_taken) {
-        if (permit != kNone) emulator::machine->fail("a second permit");
-        permit = kAsked;
-      } else if (word == &each.permits_returned) {
-        if (permit == kNone) emulator::machine->fail("a permit that nobody has is returned");
-        if (permit == kSends) --sending_[running_rank()];
-        permit = kNone;
-      }
-    }
-  };
-}
-
-void Ranks::note_sent() {
-  int& permit = emulator::own.number;
-  if (permit == kNone) emulator::machine->fail("a store at another rank without a permit");
-  const bool begins = permit == kAsked;
-  if (begins && ++sending_[running_rank()] > case_.permits && !differs_) {
-    emulator::machine->fail("more send than there are permits");
-  }
-  permit = kSends;
-}
-
 void Ranks::note_store(int matrix, int x, int y, int z) {
   const int pair = matrix / device::kParts;
   const int at = pair / ranks_;
@@ -374,7 +338,7 @@ void Ranks::note_store(int matrix, int x, int y, int z) {
   if (told != (is_placed ? place_of(at) : 0) && !differs_) {
     emulator::machine->fail("a subtile at another place than its rank has");
   }
-  if (at != from) note_sent();
+  if (at != from) permits_.note_sent();
   // In all-to-all each pair of ranks has a result of its own.
   ++stores_made[{problem_.op == Op::gemm_all_to_all ? pair : at, x, y, 0}];
 }
@@ -467,8 +431,6 @@ void Ranks::set_up() {
     }
   }
 }
-
-void Ranks::watch_permits() {}
 
 void Ranks::note_store(int matrix, int x, int y, int z) {
   ++stores_made[{matrix, x, y, z}];
