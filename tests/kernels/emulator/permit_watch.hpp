@@ -44,8 +44,7 @@ class PermitWatch {
   void expect_waits_to_end() { waits_end_ = true; }
 
  private:
-  /// What a storing warp has: nothing, a place in the row for a permit, or a permit that it has
-  /// used.
+  /// A storing warp has nothing, a place in the row for a permit, or a permit that it has used.
   enum Permit { kNone, kAsked, kSends };
 
   [[nodiscard]] int rank() const { return static_cast<int>(own.cta->number) / ctas_; }
