@@ -7,6 +7,7 @@
 #include "run/exchange/collective.hpp"
 #include "run/exchange/elements.hpp"
 #include "run/exchange/peers.hpp"
+#include "run/streams/captured_runs.hpp"
 #include "run/streams/fork.hpp"
 #include "run/streams/stream_wait.hpp"
 #include "strategies/waiting/arrivals.hpp"
@@ -77,9 +78,24 @@ class RowsByCopies : public RowsOfPeers {
     // Also in an exclusive world: beside a GEMM that has all SMs a gate may find no place.
     enqueue_gate(stream, world_, route_, kernels::Counters::reset);
     const CopyLanes& lanes = world_.copy_lanes();
-    const kernels::RankBarrier ranks = world_.barrier(route_);
     fork_.emplace(stream, lanes.forked.get(),
                   std::initializer_list<Fork::Side>{{lanes.copies.get(), lanes.copied.get()}});
+    sends_later_ = CapturedRuns::capture_of(stream) != 0;
+    if (!sends_later_) send_all(operands);
+    return kernels::Before::work;
+  }
+
+  void drop() noexcept override { fork_.reset(); }
+
+  void finish(const Operands& operands) override {
+    if (sends_later_) send_all(operands);
+    fork_->join();
+    fork_.reset();
+  }
+
+ private:
+  void send_all(const Operands& operands) {
+    const kernels::RankBarrier ranks = world_.barrier(route_);
     for (std::int64_t first = 0; first < problem_.k; first += columns_) {
       for (std::size_t group = 1; group + (leaves_out_ ? 1 : 0) < groups_.size(); ++group) {
         const int block = groups_[group].block;
@@ -87,17 +103,7 @@ class RowsByCopies : public RowsOfPeers {
         send(operands, group, first, *ranks.flags[static_cast<std::size_t>(receiver(block))]);
       }
     }
-    return kernels::Before::work;
   }
-
-  void drop() noexcept override { fork_.reset(); }
-
-  void finish(cudaStream_t /*stream*/) override {
-    fork_->join();
-    fork_.reset();
-  }
-
- private:
   /// Sends a chunk of the columns of a group, from `first` on, to the rank with these flags. Its
   /// counter counts chunks.
   void send(const Operands& operands, std::size_t group, std::int64_t first,
@@ -142,6 +148,10 @@ class RowsByCopies : public RowsOfPeers {
   std::int64_t block_rows_;
   std::int64_t columns_;        ///< of each chunk
   std::optional<Fork> fork_{};  ///< between `begin` and `finish`
+  /// In a CUDA graph the branch that was captured first stays on the queue of the gate and of the
+  /// work behind the plan. That should be the GEMM: to change queues takes some microseconds
+  /// (docs/results/kernels.md, "Branches of a graph").
+  bool sends_later_ = false;
 };
 
 /// The GEMM stores the rows into the peers' workspaces, beside its tiles.

@@ -24,10 +24,13 @@ class RowExchange {
 
   /// Enqueues the gate, unless nothing else waits for ranks, and what runs beside the GEMM. It
   /// waits for nothing that is enqueued later: so it gets on even where the GEMM, enqueued after
-  /// it, is on the same hardware queue. Returns what the GEMM's launch is told.
+  /// it, is on the same hardware queue. What is captured may come in `finish`: copy engines and the
+  /// writes behind them need no SM, and a graph is launched as a whole. Returns what the GEMM's
+  /// launch is told.
   virtual kernels::Before begin(cudaStream_t stream, const Operands& operands) = 0;
-  /// Work that is enqueued on `stream` after this call may overwrite A and the gathered rows.
-  virtual void finish(cudaStream_t /*stream*/) {}
+  /// Work that is enqueued on the stream of `begin` after this call may overwrite A and the
+  /// gathered rows.
+  virtual void finish(const Operands& /*operands*/) {}
   /// In place of `finish`, if an error ends the run before: joins the stream of `begin`.
   virtual void drop() noexcept {}
 

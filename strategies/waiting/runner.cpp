@@ -38,7 +38,7 @@ class WaitingPlan : public Plan {
     try {
       const kernels::Before before = exchange_->begin(stream, operands);
       gemm_.enqueue(stream, launches_[operands], before);
-      exchange_->finish(stream);
+      exchange_->finish(operands);
     } catch (...) {
       exchange_->drop();
       throw;
