@@ -1,6 +1,7 @@
 #pragma once
 // Activities of a GPU while a config ran: one record for each kernel, copy or wait.
 
+#include <cmath>
 #include <string>
 
 #include "core/base/names.hpp"
@@ -32,6 +33,9 @@ struct Activity {
 };
 
 /// Whether start and end are finite and in this order.
-[[nodiscard]] bool is_sound(const Activity& activity);
+[[nodiscard]] inline bool is_sound(const Activity& activity) {
+  return std::isfinite(activity.start.count()) && std::isfinite(activity.end.count()) &&
+         activity.start <= activity.end;
+}
 
 }  // namespace overlaptune

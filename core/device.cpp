@@ -5,6 +5,7 @@
 #include <cctype>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -21,21 +22,12 @@ namespace {
 std::string short_name(const std::string& model) {
   constexpr std::array<std::string_view, 3> kVendorWords{"nvidia", "geforce", "graphics"};
   std::string name;
-  std::string word;
-  const auto finish_word = [&] {
-    const bool told = !word.empty() && std::find(kVendorWords.begin(), kVendorWords.end(), word) ==
-                                           kVendorWords.end();
-    if (told) name += (name.empty() ? "" : "-") + word;
-    word.clear();
-  };
-  for (const char c : model) {
-    if (std::isspace(static_cast<unsigned char>(c)) != 0) {
-      finish_word();
-    } else {
-      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
+  std::istringstream words(model);
+  for (std::string word; words >> word;) {
+    for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (std::ranges::find(kVendorWords, word) != kVendorWords.end()) continue;
+    name += (name.empty() ? "" : "-") + word;
   }
-  finish_word();
   return name.empty() ? "gpu" : name;
 }
 
@@ -44,8 +36,7 @@ Expected<void> check_devices(const std::vector<PlacedDevice>& ranks, int ranks_p
   std::map<std::string, std::vector<std::size_t>> places;
   for (const PlacedDevice& rank : ranks) ++models[rank.device.model];
   const auto common =
-      std::max_element(models.begin(), models.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
+      std::ranges::max_element(models, {}, [](const auto& each) { return each.second; });
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const auto& [host, node, device] = ranks[rank];
     if (device.model != common->first) {

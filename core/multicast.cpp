@@ -1,29 +1,10 @@
 #include "core/multicast.hpp"
 
 namespace overlaptune {
-namespace {
-
-bool has_nccls(const GroupTransports& transports) {
-  return is_nccls(transports.beside_gemm) || is_nccls(transports.last);
-}
-
-bool has_nccls(Transport transport) {
-  return is_nccls(transport);
-}
-
-}  // namespace
 
 bool may_use_multicast(const Problem& problem, const Config& config) {
-  if (collective_of(problem.op) == Collective::all_to_all) return false;
-  return std::visit(
-      [](const auto& own) {
-        if constexpr (requires { own.transport; }) {
-          return has_nccls(own.transport);
-        } else {
-          return false;  // no collective at all
-        }
-      },
-      config);
+  return collective_of(problem.op) != Collective::all_to_all &&
+         (is_nccls(transport_of(config)) || is_nccls(last_transport_of(config)));
 }
 
 std::string multicast_in_words(const Problem& problem, const Config& config, bool allowed) {

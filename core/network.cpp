@@ -21,9 +21,7 @@ std::string network_of(const NetworkFacts& facts) {
   if (facts.verbs) networks.emplace_back("IB");
   networks.emplace_back("Socket");
   if (facts.wanted.empty()) return networks.front();
-  const auto found = std::find_if(networks.begin(), networks.end(), [&](const std::string& name) {
-    return lower(name) == lower(facts.wanted);
-  });
+  const auto found = std::ranges::find(networks, lower(facts.wanted), lower);
   return found == networks.end() ? facts.wanted : *found;  // NCCL will refuse what is not there
 }
 

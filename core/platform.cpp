@@ -8,17 +8,11 @@ namespace overlaptune {
 
 namespace {
 
-std::string text_of(const std::string& value) {
-  return value;
-}
-std::string text_of(int value) {
-  return std::to_string(value);
+std::string text_of(const auto& value) {
+  return fmt::format("{}", value);
 }
 std::string text_of(Bytes value) {
   return std::to_string(value.count);
-}
-std::string text_of(bool value) {
-  return value ? "true" : "false";
 }
 
 }  // namespace

@@ -15,8 +15,7 @@ constexpr int kCollectiveStream = 1;
 
 std::vector<Activity> activities_of(const Timeline& timeline, Op op) {
   std::vector<GroupTimes> groups = timeline.groups;
-  std::sort(groups.begin(), groups.end(),
-            [](const GroupTimes& a, const GroupTimes& b) { return a.end < b.end; });
+  std::ranges::sort(groups, {}, &GroupTimes::end);
   std::vector<Activity> activities;
   Microseconds begin{};  // where the next part of the GEMM begins
   const auto add_gemm = [&](Microseconds end) {

@@ -12,9 +12,7 @@ double BestConfigs::limit() const {
 
 void BestConfigs::offer(Scored scored) {
   if (scored.time.count() >= limit()) return;
-  const auto at =
-      std::upper_bound(scored_.begin(), scored_.end(), scored,
-                       [](const Scored& a, const Scored& b) { return a.time < b.time; });
+  const auto at = std::ranges::upper_bound(scored_, scored.time, {}, &Scored::time);
   scored_.insert(at, std::move(scored));
   if (scored_.size() > wanted_) scored_.pop_back();
 }
@@ -24,8 +22,7 @@ double BestConfigs::first() const {
 }
 
 void BestConfigs::replace(const std::function<bool(const Config&)>& same, Scored scored) {
-  const auto found = std::find_if(scored_.begin(), scored_.end(),
-                                  [&](const Scored& other) { return same(other.config); });
+  const auto found = std::ranges::find_if(scored_, same, &Scored::config);
   if (found != scored_.end()) scored_.erase(found);
   offer(std::move(scored));
 }

@@ -68,9 +68,7 @@ constexpr int kSustainedWeight = 4;
 void add_sustained(std::vector<Row>& rows, std::span<const Measurement> measurements,
                    const std::function<double(const GemmProbe&)>& gemm) {
   const auto alone = [&](const CollectiveProbe& wanted) {
-    const auto found = std::find_if(
-        measurements.begin(), measurements.end(),
-        [&](const Measurement& measurement) { return measurement.probe == Probe(wanted); });
+    const auto found = std::ranges::find(measurements, Probe(wanted), &Measurement::probe);
     return found == measurements.end() ? 0.0 : found->time.median.count();
   };
   for (const Measurement& measurement : measurements) {

@@ -124,13 +124,13 @@ bool are_alike(const CollectiveKey& a, const CollectiveKey& b) {
 }  // namespace
 
 bool ContentionModel::knows(const CollectiveKey& key) const {
-  return std::any_of(settings_.begin(), settings_.end(),
-                     [&](const Setting& setting) { return setting.collective == key; });
+  return std::ranges::find(settings_, key, &Setting::collective) != settings_.end();
 }
 
 bool ContentionModel::knows_like(const CollectiveKey& key) const {
-  return std::any_of(settings_.begin(), settings_.end(),
-                     [&](const Setting& setting) { return are_alike(setting.collective, key); });
+  return std::ranges::any_of(
+      settings_, [&](const CollectiveKey& probed) { return are_alike(probed, key); },
+      &Setting::collective);
 }
 
 const ContentionModel::Setting* ContentionModel::nearest(const CollectiveKey& key,
@@ -180,11 +180,10 @@ Slowdown ContentionModel::operator()(const CollectiveKey& key, double bytes, std
   }
   const Slowdown base = library == nullptr ? Slowdown{} : at(*library, bytes, k);
   if (differences.empty()) return base;
-  std::sort(differences.begin(), differences.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
-  const Slowdown differs = interpolated(
-      differences, std::log(key.comm_ctas), [](const auto& each) { return each.first; },
-      [](const auto& each) { return each.second; });
+  const auto log_ctas = [](const auto& each) { return each.first; };
+  std::ranges::sort(differences, {}, log_ctas);
+  const Slowdown differs = interpolated(differences, std::log(key.comm_ctas), log_ctas,
+                                        [](const auto& each) { return each.second; });
   return {std::clamp(base.gemm * differs.gemm, 1.0, kLargestGemmSlowdown),
           std::max(base.collective * differs.collective, 1.0)};
 }

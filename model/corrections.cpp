@@ -71,10 +71,7 @@ void add(Features& features, const Tile& tile) {
 void add(Features& features, const std::vector<std::int64_t>& groups) {
   features.logarithm(static_cast<double>(groups.size()), kOfGroups);
 }
-template <class E>
-requires requires {
-  NamesOf<E>::all;
-}
+template <HasNames E>
 void add(Features& features, const E& value) {
   features.name(value, kOtherName);
 }

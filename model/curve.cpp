@@ -36,8 +36,7 @@ void make_isotonic(std::vector<CurvePoint>& points) {
 }  // namespace
 
 Curve::Curve(std::vector<CurvePoint> points) : points_(std::move(points)) {
-  std::sort(points_.begin(), points_.end(),
-            [](const CurvePoint& a, const CurvePoint& b) { return a.bytes < b.bytes; });
+  std::ranges::sort(points_, {}, &CurvePoint::bytes);
   make_isotonic(points_);
 }
 

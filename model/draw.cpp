@@ -1,6 +1,7 @@
 #include "model/draw.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "core/gpu.hpp"
@@ -61,11 +62,8 @@ std::vector<std::int64_t> random_groups(std::span<const Cut> cuts, PartitionKind
       break;
   }
   std::vector<std::int64_t> groups;
-  std::int64_t begin = 0;
-  for (const std::size_t end : ends) {
-    groups.push_back(cuts[end].tiles - begin);
-    begin = cuts[end].tiles;
-  }
+  for (const std::size_t end : ends) groups.push_back(cuts[end].tiles);
+  std::adjacent_difference(groups.begin(), groups.end(), groups.begin());
   return groups;
 }
 

@@ -285,16 +285,6 @@ Expected<GemmModel> GemmModel::fit(std::span<const Measurement> measurements,
   return model;
 }
 
-TileOrder walked_together(TileOrder order) {
-  if (order.block_rows % order.block_m == 0) {
-    order.block_rows *= order.blocks;
-    order.blocks = 1;
-  } else {
-    order.swizzle = std::max(1, order.swizzle / order.blocks);
-  }
-  return order;
-}
-
 GemmWork GemmModel::work(const Tile& tile, const TileOrder& order, std::int64_t k, int sms) const {
   return {.tile = tile,
           .order = order,

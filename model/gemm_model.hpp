@@ -35,11 +35,6 @@ class LayerResiduals {
   int count_ = 0;
 };
 
-/// The tiles of all row blocks as the model knows them: as one row block, so that a swizzle group
-/// has the panels that run together. Row blocks that end within a tile stay apart, with about as
-/// many panels in a swizzle group.
-[[nodiscard]] TileOrder walked_together(TileOrder order);
-
 /// Generated GEMMs of one rate class. Their tile is given.
 class GemmModel {
  public:

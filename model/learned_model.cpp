@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <optional>
+#include <set>
 
 #include "model/strategy_model.hpp"
 
@@ -52,33 +53,29 @@ void LearnedModel::learn(const Candidate& candidate) {
   const Microseconds time = candidate.measured->median;
   corrections_.add(candidate.problem, candidate.launch, candidate.config,
                    std::log(time / prediction->time));
-  auto known = std::find_if(measured_.begin(), measured_.end(), [&](const Measured& each) {
+  auto known = std::ranges::find_if(measured_, [&](const Measured& each) {
     return each.problem == candidate.problem && each.launch == candidate.launch;
   });
   if (known == measured_.end()) {
     known = measured_.insert(known, {candidate.problem, candidate.launch, {}});
   }
-  const auto at =
-      std::upper_bound(known->fastest.begin(), known->fastest.end(), time,
-                       [](Microseconds t, const Scored& each) { return t < each.time; });
+  const auto at = std::ranges::upper_bound(known->fastest, time, {}, &Scored::time);
   known->fastest.insert(at, {candidate.config, time});
   if (known->fastest.size() > kFastest) known->fastest.pop_back();
 }
 
 std::vector<Strategy> LearnedModel::measured_strategies(Op op) const {
-  std::vector<Strategy> list;
+  std::set<Strategy> measured;
   for (const Measured& each : measured_) {
     if (each.problem.op != op) continue;
-    for (const Scored& scored : each.fastest) list.push_back(strategy_of(scored.config));
+    for (const Scored& scored : each.fastest) measured.insert(strategy_of(scored.config));
   }
-  if (!list.empty()) list.push_back(kBaseline);
-  std::sort(list.begin(), list.end());
-  list.erase(std::unique(list.begin(), list.end()), list.end());
-  return list;
+  if (!measured.empty()) measured.insert(kBaseline);
+  return {measured.begin(), measured.end()};
 }
 
 bool LearnedModel::has_kernels_of(const Problem& problem, const Config& config) const {
-  return std::any_of(measured_.begin(), measured_.end(), [&](const Measured& each) {
+  return std::ranges::any_of(measured_, [&](const Measured& each) {
     return each.problem.op == problem.op && each.problem.elements == problem.elements &&
            each.problem.ranks == problem.ranks && same_kernels(each.fastest.front().config, config);
   });
@@ -95,10 +92,8 @@ std::vector<const LearnedModel::Measured*> LearnedModel::neighbours(const Proble
     }
   }
   const std::size_t count = std::min(kNeighbours, list.size());
-  std::partial_sort(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(count), list.end(),
-                    [&](const Measured* a, const Measured* b) {
-                      return distance(a->problem, problem) < distance(b->problem, problem);
-                    });
+  std::ranges::partial_sort(list, list.begin() + static_cast<std::ptrdiff_t>(count), {},
+                            [&](const Measured* each) { return distance(each->problem, problem); });
   list.resize(count);
   return list;
 }
@@ -144,13 +139,11 @@ Expected<Ranking> LearnedModel::rank(const Problem& problem, Launch launch,
   };
   ranking.sequential = learned(baseline->front());
   for (const Scored& each : scored) {
-    const auto same = [&](const LearnedScore& known) { return known.config == each.config; };
-    if (std::any_of(ranking.scores.begin(), ranking.scores.end(), same)) continue;
+    std::vector<LearnedScore>& list = ranking.scores;
+    if (std::ranges::find(list, each.config, &LearnedScore::config) != list.end()) continue;
     LearnedScore score = learned(each);
-    const auto at = std::upper_bound(
-        ranking.scores.begin(), ranking.scores.end(), score,
-        [](const LearnedScore& a, const LearnedScore& b) { return a.time() < b.time(); });
-    ranking.scores.insert(at, std::move(score));
+    const auto at = std::ranges::upper_bound(list, score.time(), {}, &LearnedScore::time);
+    list.insert(at, std::move(score));
   }
   return ranking;
 }

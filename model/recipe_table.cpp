@@ -67,8 +67,7 @@ class TableMaker {
 
  private:
   [[nodiscard]] bool allows(Strategy strategy) const {
-    return wish_.strategies.empty() || std::find(wish_.strategies.begin(), wish_.strategies.end(),
-                                                 strategy) != wish_.strategies.end();
+    return considers({.strategies = wish_.strategies}, strategy);
   }
 
   Expected<void> search(std::int64_t rows) {
@@ -96,10 +95,9 @@ class TableMaker {
     const auto rows = static_cast<double>(problem.m);
     made.first = static_cast<std::int64_t>(rows / kWindow);
     made.last = static_cast<std::int64_t>(std::ceil(rows * kWindow));
-    const auto known =
-        std::find_if(table_.proposals.begin(), table_.proposals.end(), [&](const Proposal& each) {
-          return each.range.config == made.range.config && each.range.shares == made.range.shares;
-        });
+    const auto known = std::ranges::find_if(table_.proposals, [&](const Proposal& each) {
+      return each.range.config == made.range.config && each.range.shares == made.range.shares;
+    });
     if (known != table_.proposals.end()) {
       known->first = std::min(known->first, made.first);
       known->last = std::max(known->last, made.last);

@@ -1,6 +1,7 @@
 #include "model/recipes.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <string>
@@ -34,8 +35,7 @@ std::vector<std::size_t> winners_kernels(const RecipeTable& table, const RecipeW
   std::vector<std::size_t> list;
   list.reserve(counts.size());
   for (const auto& [kernel, count] : counts) list.push_back(kernel);
-  std::stable_sort(list.begin(), list.end(),
-                   [&](std::size_t a, std::size_t b) { return counts[a] > counts[b]; });
+  std::ranges::stable_sort(list, std::greater{}, [&](std::size_t each) { return counts[each]; });
   return list;
 }
 
@@ -193,7 +193,7 @@ std::vector<RecipeRange> ranges_of(const RecipeTable& table,
 
 /// Gives the rows of a winner its config.
 void fix(std::vector<RecipeRange>& ranges, const FixedRows& winner) {
-  const auto at = std::find_if(ranges.begin(), ranges.end(), [&](const RecipeRange& range) {
+  const auto at = std::ranges::find_if(ranges, [&](const RecipeRange& range) {
     return range.from <= winner.rows && winner.rows <= range.to;
   });
   if (at == ranges.end()) return;

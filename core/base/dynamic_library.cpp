@@ -13,8 +13,7 @@ Expected<DynamicLibrary> DynamicLibrary::open(const std::string& name) {
   void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const why = dlerror();
-    return tl::make_unexpected(
-        Error{ErrorKind::machine_unavailable, why == nullptr ? name + ": cannot be opened" : why});
+    return unavailable(why == nullptr ? name + ": cannot be opened" : why);
   }
   return DynamicLibrary(handle, name);
 }
@@ -22,10 +21,7 @@ Expected<DynamicLibrary> DynamicLibrary::open(const std::string& name) {
 Expected<void> DynamicLibrary::find(std::initializer_list<Symbol> symbols) const {
   for (const Symbol& symbol : symbols) {
     void* const address = dlsym(handle_, symbol.name_);
-    if (address == nullptr) {
-      return tl::make_unexpected(
-          Error{ErrorKind::machine_unavailable, fmt::format("{} lacks {}", name_, symbol.name_)});
-    }
+    if (address == nullptr) return unavailable(fmt::format("{} lacks {}", name_, symbol.name_));
     std::memcpy(symbol.function_, &address, sizeof address);
   }
   return {};

@@ -19,11 +19,11 @@ Environment environment(const Variables& variables) {
     return value && value->empty() ? std::nullopt : value;
   };
   return {.database = text(kDatabaseVariable),
-          .system_database = variables(kSystemDatabaseVariable),
-          .log = text(kLogVariable),
+          .system_database = variables("OVERLAPTUNE_SYSTEM_DB"),
+          .log = text("OVERLAPTUNE_LOG"),
           .no_color = text("NO_COLOR"),
-          .cache = text(kCacheVariable),
-          .cache_mb = text(kCacheSizeVariable),
+          .cache = text("OVERLAPTUNE_CACHE"),
+          .cache_mb = text("OVERLAPTUNE_CACHE_MB"),
           .time_limit = text(kTimeLimitVariable),
           .worker = variables(kWorkerVariable),
           .ranks_per_gpu = variables(kRanksPerGpuVariable),

@@ -18,10 +18,6 @@ using Variables = std::function<std::optional<std::string>(const char* name)>;
 [[nodiscard]] const Variables& process_variables();
 
 inline constexpr const char* kDatabaseVariable = "OVERLAPTUNE_DB";
-inline constexpr const char* kSystemDatabaseVariable = "OVERLAPTUNE_SYSTEM_DB";
-inline constexpr const char* kLogVariable = "OVERLAPTUNE_LOG";
-inline constexpr const char* kCacheVariable = "OVERLAPTUNE_CACHE";
-inline constexpr const char* kCacheSizeVariable = "OVERLAPTUNE_CACHE_MB";
 inline constexpr const char* kTimeLimitVariable = "OVERLAPTUNE_TIME_LIMIT";
 inline constexpr const char* kWorkerVariable = "OVERLAPTUNE_WORKER";
 inline constexpr const char* kRanksPerGpuVariable = "OVERLAPTUNE_RANKS_PER_GPU";

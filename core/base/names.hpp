@@ -23,10 +23,12 @@ template <class E>
 struct NamesOf;
 
 template <class E>
-[[nodiscard]] constexpr std::string_view to_string(E value) requires requires {
+concept HasNames = requires {
   NamesOf<E>::all;
-}
-{
+};
+
+template <HasNames E>
+[[nodiscard]] constexpr std::string_view to_string(E value) {
   for (const auto& entry : NamesOf<E>::all) {
     if (entry.value == value) return entry.name;
   }

@@ -1,6 +1,5 @@
 #include "core/base/own_file.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/descriptor.hpp"
+#include "core/base/text_file.hpp"
 
 namespace overlaptune {
 namespace {
@@ -33,21 +33,6 @@ std::string objection(const struct stat& status, mode_t unfit, std::uint64_t lon
   return "";
 }
 
-/// Reads to the end, at most `longest` bytes. Returns an errno, or 0.
-int read_all(int descriptor, std::uint64_t longest, std::string& content) {
-  constexpr std::size_t kChunk = std::size_t{64} << 10;
-  while (content.size() <= longest) {
-    const std::size_t size = content.size();
-    content.resize(size + kChunk);
-    const ssize_t count = ::read(descriptor, content.data() + size, kChunk);
-    const int failure = errno;
-    content.resize(size + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-    if (count == 0) return 0;
-    if (count < 0 && failure != EINTR) return failure;
-  }
-  return EFBIG;  // it grew
-}
-
 }  // namespace
 
 Expected<std::optional<std::string>> read_own_file(const fs::path& file, mode_t unfit,
@@ -60,13 +45,12 @@ Expected<std::optional<std::string>> read_own_file(const fs::path& file, mode_t 
     return fail(std::string("cannot be read: ") + std::strerror(errno));
   }
   struct stat status {};
-  std::string content;
   if (::fstat(descriptor.get(), &status) != 0) return fail(std::strerror(errno));
   if (const std::string why = objection(status, unfit, longest); !why.empty()) return fail(why);
-  if (const int failure = read_all(descriptor.get(), longest, content); failure != 0) {
-    return fail(std::string("cannot be read: ") + std::strerror(failure));
-  }
-  return content;
+  auto content = read_all(descriptor.get(), longest);
+  if (content && content->size() <= longest) return content;
+  const int failure = content ? EFBIG : errno;  // it grew
+  return fail(std::string("cannot be read: ") + std::strerror(failure));
 }
 
 int make_own_folder(const fs::path& folder) {

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <optional>
 #include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,24 +14,6 @@
 
 namespace overlaptune {
 namespace {
-
-constexpr std::size_t kPiece = std::size_t{1} << 16;
-
-/// Reads to the end, or to one byte more than `most_bytes`, which is enough to refuse a file of any
-/// size. None: `errno` says why it cannot be read.
-std::optional<std::string> read_all(int descriptor, std::size_t most_bytes) {
-  std::string text;
-  while (text.size() <= most_bytes) {
-    const std::size_t before = text.size();
-    const std::size_t piece = std::min(std::max(kPiece, before), most_bytes + 1 - before);
-    text.resize(before + piece);
-    const ssize_t count = ::read(descriptor, text.data() + before, piece);
-    text.resize(before + (count > 0 ? static_cast<std::size_t>(count) : 0));
-    if (count == 0) break;
-    if (count < 0 && errno != EINTR) return std::nullopt;
-  }
-  return text;
-}
 
 /// A name of the encoding, where it is not the one that is read.
 std::string_view foreign_encoding(std::string_view text) {
@@ -68,6 +49,21 @@ Expected<std::string> as_utf8(std::string text, const std::string& name) {
 }
 
 }  // namespace
+
+std::optional<std::string> read_all(int descriptor, std::size_t most_bytes) {
+  constexpr std::size_t kPiece = std::size_t{1} << 16;
+  std::string text;
+  while (text.size() <= most_bytes) {
+    const std::size_t before = text.size();
+    const std::size_t piece = std::min(std::max(kPiece, before), most_bytes + 1 - before);
+    text.resize(before + piece);
+    const ssize_t count = ::read(descriptor, text.data() + before, piece);
+    text.resize(before + (count > 0 ? static_cast<std::size_t>(count) : 0));
+    if (count == 0) break;
+    if (count < 0 && errno != EINTR) return std::nullopt;
+  }
+  return text;
+}
 
 Expected<std::string> read_text_file(const std::filesystem::path& file, std::size_t most_bytes) {
   const std::string name = file.string();

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "core/base/error.hpp"
@@ -17,6 +18,10 @@ inline constexpr std::size_t kMostTextBytes = 32'000'000;
 /// empty, more than `most_bytes`, or no text (UTF-16, UTF-32 or a NUL byte, with its line).
 [[nodiscard]] Expected<std::string> read_text_file(const std::filesystem::path& file,
                                                    std::size_t most_bytes = kMostTextBytes);
+
+/// Reads to the end, or to one byte more than `most_bytes`, which is enough to refuse a file of any
+/// size. None: `errno` says why it cannot be read.
+[[nodiscard]] std::optional<std::string> read_all(int descriptor, std::size_t most_bytes);
 
 /// A file as a sentence calls it: "standard input", "the pipe" of `<(command)`, else by its name.
 [[nodiscard]] std::string called(const std::string& file);

@@ -27,6 +27,7 @@ constexpr std::array<Unit, 7> kByteUnits{{{"b", 1},
                                           {"kib", 1 << 10},
                                           {"mib", 1 << 20},
                                           {"gib", 1 << 30}}};
+constexpr std::array<Unit, 4> kTimeUnits{{{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}}};
 constexpr std::int64_t kMostCount = std::int64_t{1} << 62;
 
 /// None: the text is no whole number with one of the units, or too large.
@@ -71,30 +72,14 @@ Expected<std::chrono::duration<double>> parse_duration(std::string_view text) {
   double count = 0;
   const char* end = text.data() + text.size();
   const auto [rest, failure] = std::from_chars(text.data(), end, count);
-  double scale = 1;
-  bool well_formed = failure == std::errc{} && std::isfinite(count) && count > 0;
-  if (well_formed && rest != end) {
-    switch (*rest) {
-      case 's':
-        break;
-      case 'm':
-        scale = 60;
-        break;
-      case 'h':
-        scale = 3600;
-        break;
-      default:
-        well_formed = false;
-    }
-    well_formed = well_formed && rest + 1 == end;
-  }
-  if (!well_formed) {
+  const auto* unit = std::ranges::find(kTimeUnits, std::string_view(rest, end), &Unit::name);
+  if (failure != std::errc{} || !std::isfinite(count) || count <= 0 || unit == kTimeUnits.end()) {
     return bad_input(
         fmt::format("duration '{}': expected a positive number of seconds, or with s, m or h as in "
                     "90s, 5m, 2h",
                     text));
   }
-  return std::chrono::duration<double>(count * scale);
+  return std::chrono::duration<double>(count * static_cast<double>(unit->scale));
 }
 
 std::string to_string(Bytes bytes) {

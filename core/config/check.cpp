@@ -32,14 +32,10 @@ bool in_range(const FieldInfo&, const std::vector<std::int64_t>& groups) {
   }
   return !groups.empty();
 }
-template <class Value>
-requires requires {
-  NamesOf<Value>::all;
-}
+template <HasNames Value>
 bool in_range(const FieldInfo&, const Value& value) {
-  const auto& all = NamesOf<Value>::all;
-  return std::any_of(all.begin(), all.end(),
-                     [&](const auto& known) { return known.value == value; });
+  return std::ranges::any_of(NamesOf<Value>::all,
+                             [&](const auto& known) { return known.value == value; });
 }
 
 std::string range_of(const FieldInfo& info, const int&) {
@@ -51,10 +47,7 @@ std::string range_of(const FieldInfo& info, const Tile&) {
 std::string range_of(const FieldInfo&, const std::vector<std::int64_t>&) {
   return "one or more tile counts of at least 1, together at most 2^62";
 }
-template <class Value>
-requires requires {
-  NamesOf<Value>::all;
-}
+template <HasNames Value>
 std::string range_of(const FieldInfo&, const Value&) {
   return "one of " + names_of<Value>();
 }
@@ -147,7 +140,11 @@ Expected<void> check(const Config& config) {
     return bad_input(fmt::format("transport = {}: {} has no such transport", to_string(transport),
                                  to_string(traits.strategy)));
   }
-  return std::visit([]<class Own>(const Own& own) { return TraitsOf<Own>::check(own); }, config);
+  const auto goes_together = []<class Own>(const Own& own) -> Expected<void> {
+    if constexpr (requires { TraitsOf<Own>::check(own); }) return TraitsOf<Own>::check(own);
+    return {};
+  };
+  return std::visit(goes_together, config);
 }
 
 Expected<void> check(const Problem& problem, const Config& config) {

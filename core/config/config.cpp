@@ -20,11 +20,8 @@ void print(std::string& line, const Tile& tile) {
 void print(std::string& line, const std::vector<std::int64_t>& counts) {
   fmt::format_to(std::back_inserter(line), "{}", fmt::join(counts, ","));
 }
-template <class Named>
-requires requires {
-  NamesOf<Named>::all;
-}
-void print(std::string& line, Named value) {
+template <HasNames Value>
+void print(std::string& line, Value value) {
   line += to_string(value);
 }
 

@@ -76,11 +76,8 @@ inline constexpr std::int64_t kMostTiles = std::int64_t{1} << 62;
 /// has none.
 [[nodiscard]] inline int comm_ctas(const Config& config) {
   const auto own_ctas = [](const auto& own) {
-    if constexpr (requires { own.comm_ctas; }) {
-      return own.comm_ctas;
-    } else {
-      return 0;
-    }
+    if constexpr (requires { own.comm_ctas; }) return own.comm_ctas;
+    return 0;
   };
   return std::visit(own_ctas, config);
 }
@@ -103,11 +100,8 @@ inline constexpr std::int64_t kMostTiles = std::int64_t{1} << 62;
 /// Transport of the last wave group, where it has one of its own; else as `transport_of`.
 [[nodiscard]] inline Transport last_transport_of(const Config& config) {
   const auto own_transport = [&](const auto& own) {
-    if constexpr (requires { own.transport.last; }) {
-      return own.transport.last;
-    } else {
-      return transport_of(config);
-    }
+    if constexpr (requires { own.transport.last; }) return own.transport.last;
+    return transport_of(config);
   };
   return std::visit(own_transport, config);
 }
@@ -115,11 +109,8 @@ inline constexpr std::int64_t kMostTiles = std::int64_t{1} << 62;
 /// The tile of the config's GEMM; all zero where the strategy uses a library GEMM.
 [[nodiscard]] inline Tile tile_of(const Config& config) {
   const auto own_tile = [](const auto& own) {
-    if constexpr (requires { own.tile; }) {
-      return own.tile;
-    } else {
-      return Tile{};
-    }
+    if constexpr (requires { own.tile; }) return own.tile;
+    return Tile{};
   };
   return std::visit(own_tile, config);
 }
@@ -127,21 +118,15 @@ inline constexpr std::int64_t kMostTiles = std::int64_t{1} << 62;
 /// The wave groups of a config; null where its strategy has none.
 [[nodiscard]] inline std::vector<std::int64_t>* wave_groups_of(Config& config) {
   const auto own_groups = [](auto& own) -> std::vector<std::int64_t>* {
-    if constexpr (requires { own.wave_groups; }) {
-      return &own.wave_groups;
-    } else {
-      return nullptr;
-    }
+    if constexpr (requires { own.wave_groups; }) return &own.wave_groups;
+    return nullptr;
   };
   return std::visit(own_groups, config);
 }
 [[nodiscard]] inline std::span<const std::int64_t> wave_groups_of(const Config& config) {
   const auto own_groups = [](const auto& own) -> std::span<const std::int64_t> {
-    if constexpr (requires { own.wave_groups; }) {
-      return own.wave_groups;
-    } else {
-      return {};
-    }
+    if constexpr (requires { own.wave_groups; }) return own.wave_groups;
+    return {};
   };
   return std::visit(own_groups, config);
 }

@@ -43,10 +43,7 @@ struct Rest {
     return true;
   }
   bool skip(std::string_view wanted) {
-    if (static_cast<std::size_t>(end - at) < wanted.size() ||
-        std::string_view(at, wanted.size()) != wanted) {
-      return false;
-    }
+    if (!std::string_view(at, end).starts_with(wanted)) return false;
     at += wanted.size();
     return true;
   }
@@ -99,10 +96,7 @@ bool read(Rest& text, const FieldInfo&, std::vector<std::int64_t>& groups) {
   return true;
 }
 
-template <class Value>
-requires requires {
-  NamesOf<Value>::all;
-}
+template <HasNames Value>
 bool read(Rest& text, const FieldInfo&, Value& value) {
   const auto found = find_name<Value>(text.word());
   if (found) value = *found;
@@ -121,10 +115,7 @@ std::string allowed(const FieldInfo& info, const Tile&, const StrategyTraits&) {
 std::string allowed(const FieldInfo&, const std::vector<std::int64_t>&, const StrategyTraits&) {
   return "tile counts of at least 1, as in 928,96";
 }
-template <class Value>
-requires requires {
-  NamesOf<Value>::all;
-}
+template <HasNames Value>
 std::string allowed(const FieldInfo&, const Value&, const StrategyTraits&) {
   return "one of " + names_of<Value>();
 }
@@ -144,8 +135,7 @@ struct Words {
 
   /// Cuts off and returns the value of a field.
   std::optional<std::string_view> take(std::string_view name) {
-    const auto found = std::find_if(values.begin(), values.end(),
-                                    [&](const auto& each) { return each.first == name; });
+    const auto found = std::ranges::find(values, name, [](const auto& each) { return each.first; });
     if (found == values.end()) return std::nullopt;
     const std::string_view value = found->second;
     values.erase(found);

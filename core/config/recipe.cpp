@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -27,9 +28,8 @@ std::int64_t whole_of(const Problem& problem, const Config& config) {
   const auto own_whole = [&]<class Own>(const Own&) -> std::int64_t {
     if constexpr (requires { TraitsOf<Own>::divided(problem); }) {
       return std::int64_t{kWholeShare} * TraitsOf<Own>::divided(problem);
-    } else {
-      return 0;
     }
+    return 0;
   };
   return std::visit(own_whole, config);
 }
@@ -117,9 +117,7 @@ Expected<std::size_t> range_of(const Recipe& recipe, std::int64_t rows) {
     return bad_input(fmt::format("rows = {}: expected 1 to {}, which the recipe serves", rows,
                                  recipe.most_rows()));
   }
-  const auto found = std::lower_bound(
-      recipe.ranges.begin(), recipe.ranges.end(), rows,
-      [](const RecipeRange& range, std::int64_t wanted) { return range.to < wanted; });
+  const auto found = std::ranges::lower_bound(recipe.ranges, rows, {}, &RecipeRange::to);
   return static_cast<std::size_t>(found - recipe.ranges.begin());
 }
 
@@ -173,7 +171,7 @@ std::vector<std::int64_t> trial_rows(const Recipe& recipe, std::int64_t most_row
 }
 
 std::vector<TiledKernel> kernels_of(const Recipe& recipe, std::int64_t most_rows) {
-  std::vector<TiledKernel> kernels;
+  std::set<TiledKernel> kernels;
   for (const std::int64_t rows : trial_rows(recipe, most_rows)) {
     const auto config = config_for(recipe, rows);
     if (!config) continue;
@@ -188,12 +186,10 @@ std::vector<TiledKernel> kernels_of(const Recipe& recipe, std::int64_t most_rows
     for (const bool many : {false, true}) {
       if (many ? !may_be_many && kernel->regions <= kUsualRegions : !may_be_few) continue;
       kernel->regions = many ? kMostRegions : kUsualRegions;
-      kernels.push_back(*kernel);
+      kernels.insert(*kernel);
     }
   }
-  std::sort(kernels.begin(), kernels.end());
-  kernels.erase(std::unique(kernels.begin(), kernels.end()), kernels.end());
-  return kernels;
+  return {kernels.begin(), kernels.end()};
 }
 
 }  // namespace overlaptune

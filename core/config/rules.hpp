@@ -1,11 +1,15 @@
 #pragma once
 // Rules that several strategies share (core/*_traits.cpp).
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "core/base/error.hpp"
+#include "core/config/config.hpp"
+#include "core/config/shares.hpp"
 #include "core/config/tiling.hpp"
 #include "core/config/transport.hpp"
 #include "core/problem.hpp"
@@ -33,5 +37,20 @@ namespace overlaptune {
 
 /// The limit of a launch on wave groups, each of which is a region of C or has a signal.
 [[nodiscard]] Expected<void> has_few_groups(std::size_t groups, std::string_view strategy);
+
+/// The shares (core/config/strategy_traits.hpp) of a strategy whose wave groups are in `TileOrder`.
+template <class Own>
+struct GroupsInTileOrder {
+  [[nodiscard]] static int divided(const Problem& /*problem*/) { return 1; }
+  [[nodiscard]] static std::vector<Share> shares(const Problem& /*problem*/, const Own& config) {
+    return shares_of(config.wave_groups);
+  }
+  static void fit(const Problem& problem, Own& config, std::span<const Share> shares, int sms) {
+    config.swizzle = most_swizzle(problem, config.tile, config.swizzle);
+    const TileOrder order = tile_order(problem, config.tile, config.swizzle);
+    const WaveCuts cuts(order, std::max(1, sms - comm_ctas(config)), transport_of(config));
+    config.wave_groups = nearest_groups(cuts, order.tiles(), shares);
+  }
+};
 
 }  // namespace overlaptune

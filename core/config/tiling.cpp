@@ -47,6 +47,16 @@ TileOrder tile_order(const Problem& problem, const Tile& tile, int swizzle) {
           .elements = problem.elements};
 }
 
+TileOrder walked_together(TileOrder order) {
+  if (order.block_rows % order.block_m == 0) {
+    order.block_rows *= order.blocks;
+    order.blocks = 1;
+  } else {
+    order.swizzle = std::max(1, order.swizzle / order.blocks);
+  }
+  return order;
+}
+
 int ctas_per_tile(const TileOrder& order, const Tile& tile, std::int64_t k, int sms,
                   const GpuLimits& limits) {
   const bool can =

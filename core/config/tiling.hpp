@@ -46,6 +46,11 @@ inline constexpr std::array<int, 5> kTriedSwizzles{1, 2, 4, 8, 16};
 
 [[nodiscard]] TileOrder tile_order(const Problem& problem, const Tile& tile, int swizzle);
 
+/// The tiles of all row blocks as they run at once, where row blocks follow one another: as one row
+/// block, so that a swizzle group has the panels that run together. Row blocks that end within a
+/// tile stay apart, with about as many panels in a swizzle group.
+[[nodiscard]] TileOrder walked_together(TileOrder order);
+
 /// CTAs that compute each tile together, each one a share of the steps of k (split-K within a
 /// cluster): 1 or 2. It is 2 on a GPU with clusters where the tiles leave half of the `sms` SMs
 /// idle and `k` is at least `GpuLimits::least_shared_k`, unless the tile's clusters share operands

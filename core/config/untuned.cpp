@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include <fmt/format.h>
@@ -69,11 +70,8 @@ std::vector<std::int64_t> groups(const Problem& problem, const Own& own) {
   const std::int64_t part = (order.tiles() + kGroups - 1) / kGroups;
   const auto wave = static_cast<int>(std::min<std::int64_t>(part, std::numeric_limits<int>::max()));
   std::vector<std::int64_t> tiles;
-  std::int64_t before = 0;
-  for (const Cut& cut : wave_cuts(order, wave, transport_of(own))) {
-    tiles.push_back(cut.tiles - before);
-    before = cut.tiles;
-  }
+  for (const Cut& cut : wave_cuts(order, wave, transport_of(own))) tiles.push_back(cut.tiles);
+  std::adjacent_difference(tiles.begin(), tiles.end(), tiles.begin());
   return tiles;
 }
 

@@ -2,6 +2,7 @@
 // The parts of a unit of work: tiles with wave groups, or chunks of rows.
 
 #include <cstdint>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -26,7 +27,14 @@ struct ChunkedWork {
 using WorkParts = std::variant<ChunkedWork, TiledWork>;
 
 /// The work of tiles in `TileOrder`, whose wave groups are legal.
-[[nodiscard]] TiledWork tiled_work(const Problem& problem, const Tile& tile, int swizzle,
-                                   const std::vector<std::int64_t>& wave_groups);
+[[nodiscard]] inline TiledWork tiled_work(const Problem& problem, const Tile& tile, int swizzle,
+                                          const std::vector<std::int64_t>& wave_groups) {
+  const TileOrder order = tile_order(problem, tile, swizzle);
+  std::vector<Cut> cuts = value_or_throw(group_cuts(order, wave_groups));
+  const TiledKernel kernel{.tile = tile,
+                           .elements = problem.elements,
+                           .regions = static_cast<int>(region_count(order, cuts))};
+  return {order, std::move(cuts), kernel};
+}
 
 }  // namespace overlaptune

@@ -2,10 +2,6 @@
 
 namespace overlaptune {
 
-Expected<void> TraitsOf<Chunked>::check(const Chunked& /*config*/) {
-  return {};
-}
-
 Expected<void> TraitsOf<Chunked>::check(const Problem& problem, const Chunked& config) {
   return has_rows_for(problem, config.chunks);
 }

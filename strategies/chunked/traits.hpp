@@ -12,7 +12,6 @@ struct TraitsOf<Chunked> {
   static constexpr StrategyTraits row{
       .ops = kAllOps, .transports = {Transport::ring, Transport::symmetric}, .least_ctas = 1};
 
-  [[nodiscard]] static Expected<void> check(const Chunked& config);
   [[nodiscard]] static Expected<void> check(const Problem& problem, const Chunked& config);
   [[nodiscard]] static ChunkedWork work(const Problem& problem, const Chunked& config);
 };

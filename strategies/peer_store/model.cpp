@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 
 #include "core/config/check.hpp"
+#include "core/config/rules.hpp"
 #include "model/subset.hpp"
 #include "strategies/peer_store/model_setting.hpp"
 #include "strategies/peer_store/store_order.hpp"
@@ -68,11 +70,9 @@ struct StoreCombination {
 
 Scored scored(const StoreCombination& combination, const StorePartition& best, double start) {
   PeerStore config{.tile = combination.tile, .swizzle = combination.swizzle};
-  std::int64_t before = 0;
-  for (const std::size_t end : best.ends) {
-    config.wave_groups.push_back(combination.stores.cuts[end] - before);
-    before = combination.stores.cuts[end];
-  }
+  std::vector<std::int64_t>& groups = config.wave_groups;
+  for (const std::size_t end : best.ends) groups.push_back(combination.stores.cuts[end]);
+  std::adjacent_difference(groups.begin(), groups.end(), groups.begin());
   return {std::move(config), us(start + best.time)};
 }
 
@@ -116,9 +116,7 @@ std::vector<StoreCombination> combinations(const Model::Parts& parts, const Prob
       if (swizzle == panels) break;
     }
   }
-  std::stable_sort(
-      list.begin(), list.end(),
-      [](const StoreCombination& a, const StoreCombination& b) { return a.bound < b.bound; });
+  std::ranges::stable_sort(list, {}, &StoreCombination::bound);
   if (space == Space::subset && list.size() > kKeptStores) list.resize(kKeptStores);
   return list;
 }
@@ -194,9 +192,8 @@ std::optional<Config> ModelOf<PeerStore>::draw(const Problem& problem, const Com
     const std::vector<Tile>& shape = draws.shapes.deal(draws.dice);
     config.tile = shape[draws.dice.roll(shape.size())];
   } while (!is_proposed(config.tile, problem, draws.sms, draws.limits));
-  const std::int64_t panels = tile_order(problem, config.tile, 1).panels_per_block();
-  config.swizzle = static_cast<int>(
-      std::min<std::int64_t>(std::max(draws.swizzles.deal(draws.dice), kSwizzles.front()), panels));
+  config.swizzle = most_swizzle(problem, config.tile,
+                                std::max(draws.swizzles.deal(draws.dice), kSwizzles.front()));
   const TileOrder order = tile_order(problem, config.tile, config.swizzle);
   std::vector<Cut> cuts;
   for (const std::int64_t tiles : candidate_cuts(order, draws.sms, kMostCuts)) {
@@ -211,9 +208,7 @@ std::optional<Scored> ModelOf<PeerStore>::adapted(const Model::Parts& parts, con
   const auto& own = std::get<PeerStore>(config);
   const auto setting = store_setting(parts, problem);
   if (!setting) return std::nullopt;
-  const std::int64_t panels = tile_order(problem, own.tile, 1).panels_per_block();
-  const int swizzle =
-      static_cast<int>(std::min<std::int64_t>(std::max(own.swizzle, kSwizzles.front()), panels));
+  const int swizzle = most_swizzle(problem, own.tile, std::max(own.swizzle, kSwizzles.front()));
   StoreCombination combination{.tile = own.tile, .swizzle = swizzle};
   combination.stores = store_problem(parts, problem, *setting, own.tile, swizzle);
   constexpr double kAnyTime = std::numeric_limits<double>::infinity();

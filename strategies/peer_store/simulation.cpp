@@ -11,14 +11,8 @@ namespace {
 /// another. A row block that ends within a tile has panels of its own.
 TileOrder at_once(const StoreOrder& order) {
   TileOrder tiles = order.part;
-  if (!order.owns_blocks) return tiles;
-  if (tiles.block_rows % tiles.block_m == 0) {
-    tiles.block_rows *= order.ranks;
-  } else {
-    tiles.blocks = order.ranks;
-    tiles.swizzle = std::max(1, tiles.swizzle / order.ranks);
-  }
-  return tiles;
+  if (order.owns_blocks) tiles.blocks = order.ranks;
+  return walked_together(tiles);
 }
 
 /// The share of the cost of a subtile that the next tile does not hide. Where consumers take turns

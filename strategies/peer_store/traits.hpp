@@ -1,7 +1,7 @@
 #pragma once
 // The properties and rules of `peer_store`.
 
-#include "core/config/shares.hpp"
+#include "core/config/rules.hpp"
 #include "core/config/strategy_traits.hpp"
 #include "core/config/work_parts.hpp"
 #include "core/problem.hpp"
@@ -9,7 +9,7 @@
 namespace overlaptune {
 
 template <>
-struct TraitsOf<PeerStore> {
+struct TraitsOf<PeerStore> : GroupsInTileOrder<PeerStore> {
   static constexpr StrategyTraits row{
       .gemm = GemmFamily::generated,
       .ops = {Op::gemm_all_reduce, Op::gemm_reduce_scatter, Op::gemm_all_to_all},
@@ -20,14 +20,8 @@ struct TraitsOf<PeerStore> {
       .collective_per_group = false,
       .largest_area = &GpuLimits::largest_store_area};
 
-  [[nodiscard]] static Expected<void> check(const PeerStore& config);
   [[nodiscard]] static Expected<void> check(const Problem& problem, const PeerStore& config);
   [[nodiscard]] static TiledWork work(const Problem& problem, const PeerStore& config);
-
-  [[nodiscard]] static int divided(const Problem& problem);
-  [[nodiscard]] static std::vector<Share> shares(const Problem& problem, const PeerStore& config);
-  static void fit(const Problem& problem, PeerStore& config, std::span<const Share> shares,
-                  int sms);
 };
 
 }  // namespace overlaptune

@@ -1,8 +1,9 @@
 #include "strategies/signaled/model.hpp"
 
-#include <algorithm>
 #include <limits>
+#include <numeric>
 
+#include "core/config/rules.hpp"
 #include "strategies/signaled/model_partition_problem.hpp"
 #include "strategies/signaled/model_solver.hpp"
 
@@ -63,7 +64,7 @@ Expected<Prediction> ModelOf<Signaled>::predict(const Model::Parts& parts, const
   const std::vector<CutPoint> points = cut_points(tiled.cuts);
   const PartitionProblem partition = partition_problem(*groups, gemm, tiled.cuts, points);
   std::vector<std::size_t> ends(tiled.cuts.size());
-  for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = i + 1;
+  std::iota(ends.begin(), ends.end(), 1);
 
   Prediction prediction;
   const std::vector<Piece> all = pieces(partition, ends);
@@ -91,9 +92,7 @@ std::optional<Scored> ModelOf<Signaled>::adapted(const Model::Parts& parts, cons
   if (!gemms || !(*gemms)->generated) return std::nullopt;
   const auto groups = collectives_of(parts, **gemms, problem, own, launch);
   if (!groups) return std::nullopt;
-  const TileOrder panels = tile_order(problem, own.tile, 1);
-  const int swizzle =
-      static_cast<int>(std::min<std::int64_t>(own.swizzle, panels.panels_per_block()));
+  const int swizzle = most_swizzle(problem, own.tile, own.swizzle);
   const Walk walk{own.tile, swizzle, tile_order(problem, own.tile, swizzle)};
   const Combination combination{.walk = &walk, .groups = &*groups};
   const CombinationSolver solver(parts, problem, combination, kSubsetCuts);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <set>
 
 namespace overlaptune {
 
@@ -30,18 +31,16 @@ std::vector<std::int64_t> cuts_around(std::span<const std::int64_t> tried,
   // rounded to the neighbour.
   const auto groups = static_cast<std::int64_t>(ends.size());
   const std::int64_t parts = std::clamp<std::int64_t>(most / (2 * groups), 1, 3) + 1;
-  std::vector<std::int64_t> chosen;
+  std::set<std::int64_t> chosen;
   for (const std::int64_t end : ends) {
     const auto at = std::lower_bound(tried.begin(), tried.end(), end);
     const std::int64_t before = at == tried.begin() ? 0 : *std::prev(at);
     const std::int64_t after = std::next(at) == tried.end() ? end : *std::next(at);
-    for (std::int64_t i = 1; i <= parts; ++i) chosen.push_back(before + (end - before) * i / parts);
-    for (std::int64_t i = 1; i < parts; ++i) chosen.push_back(after - (after - end) * i / parts);
+    for (std::int64_t i = 1; i <= parts; ++i) chosen.insert(before + (end - before) * i / parts);
+    for (std::int64_t i = 1; i < parts; ++i) chosen.insert(after - (after - end) * i / parts);
   }
-  std::sort(chosen.begin(), chosen.end());
-  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
-  if (chosen.front() == 0) chosen.erase(chosen.begin());
-  return chosen;
+  chosen.erase(0);
+  return {chosen.begin(), chosen.end()};
 }
 
 }  // namespace overlaptune

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/config/rules.hpp"
 #include "strategies/signaled/model.hpp"
 #include "strategies/signaled/model_collectives.hpp"
 #include "strategies/signaled/model_cut_choice.hpp"
@@ -21,8 +22,7 @@ std::optional<Config> ModelOf<Signaled>::draw(const Problem& problem, const Comm
   }
   Signaled config = ways.size() == 1 ? ways.front() : ways[draws.dice.roll(ways.size())];
   config.tile = tile;
-  const std::int64_t panels = tile_order(problem, config.tile, swizzle).panels_per_block();
-  config.swizzle = static_cast<int>(std::clamp<std::int64_t>(swizzle, 1, panels));
+  config.swizzle = most_swizzle(problem, config.tile, swizzle);
   // Beyond so many cuts, most partitions have too many groups for a launch.
   constexpr std::int64_t kMostCuts = 4096;
   const WaveCuts all(tile_order(problem, config.tile, config.swizzle),

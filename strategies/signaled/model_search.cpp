@@ -173,8 +173,7 @@ class CombinationSearch {
 
   /// Refines the combinations that may still become the first; of long ones at most `most`.
   void refine_first(std::size_t most) {
-    std::sort(spread_.begin(), spread_.end(),
-              [](const Spread& a, const Spread& b) { return a.time < b.time; });
+    std::ranges::sort(spread_, {}, &Spread::time);
     std::size_t refined = 0;
     for (const Spread& each : spread_) {
       if (each.time >= best_.first() * (1 + kSpreadLoss) || best_.stopped()) return;

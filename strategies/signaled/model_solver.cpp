@@ -1,6 +1,7 @@
 #include "strategies/signaled/model_solver.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "core/config/check.hpp"
@@ -69,12 +70,9 @@ std::optional<Scored> CombinationSolver::config_of(const Solution& solution) con
   Signaled config = groups_.exchange;
   config.tile = walk_.tile;
   config.swizzle = walk_.swizzle;
-  std::int64_t begin = 0;
-  for (const std::int64_t end : solution.ends) {
-    const std::int64_t tiles = all_[end].tiles;
-    config.wave_groups.push_back(tiles - begin);
-    begin = tiles;
-  }
+  std::vector<std::int64_t>& groups = config.wave_groups;
+  for (const std::int64_t end : solution.ends) groups.push_back(all_[end].tiles);
+  std::adjacent_difference(groups.begin(), groups.end(), groups.begin());
   // The model may prefer more groups than a launch has room for; in reality they never pay.
   if (!check(problem_, config, parts_.capabilities)) return std::nullopt;
   return Scored{std::move(config), us(solution.time)};

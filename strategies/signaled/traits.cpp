@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "core/config/rules.hpp"
-
 namespace overlaptune {
 
 Expected<void> TraitsOf<Signaled>::check(const Signaled& config) {
@@ -48,22 +46,6 @@ Expected<void> TraitsOf<Signaled>::check(const Problem& problem, const Signaled&
 
 TiledWork TraitsOf<Signaled>::work(const Problem& problem, const Signaled& config) {
   return tiled_work(problem, config.tile, config.swizzle, config.wave_groups);
-}
-
-int TraitsOf<Signaled>::divided(const Problem& /*problem*/) {
-  return 1;
-}
-
-std::vector<Share> TraitsOf<Signaled>::shares(const Problem& /*problem*/, const Signaled& config) {
-  return shares_of(config.wave_groups);
-}
-
-void TraitsOf<Signaled>::fit(const Problem& problem, Signaled& config,
-                             std::span<const Share> shares, int sms) {
-  config.swizzle = most_swizzle(problem, config.tile, config.swizzle);
-  const TileOrder order = tile_order(problem, config.tile, config.swizzle);
-  const WaveCuts cuts(order, std::max(1, sms - config.comm_ctas), config.transport.beside_gemm);
-  config.wave_groups = nearest_groups(cuts, order.tiles(), shares);
 }
 
 }  // namespace overlaptune

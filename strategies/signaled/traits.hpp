@@ -1,7 +1,7 @@
 #pragma once
 // The properties and rules of `signaled`.
 
-#include "core/config/shares.hpp"
+#include "core/config/rules.hpp"
 #include "core/config/strategy_traits.hpp"
 #include "core/config/work_parts.hpp"
 #include "core/problem.hpp"
@@ -9,7 +9,7 @@
 namespace overlaptune {
 
 template <>
-struct TraitsOf<Signaled> {
+struct TraitsOf<Signaled> : GroupsInTileOrder<Signaled> {
   // Tiles signal when they end, so the GEMM comes before the collective.
   static constexpr StrategyTraits row{
       .gemm = GemmFamily::generated,
@@ -26,10 +26,6 @@ struct TraitsOf<Signaled> {
   [[nodiscard]] static Expected<void> check(const Signaled& config);
   [[nodiscard]] static Expected<void> check(const Problem& problem, const Signaled& config);
   [[nodiscard]] static TiledWork work(const Problem& problem, const Signaled& config);
-
-  [[nodiscard]] static int divided(const Problem& problem);
-  [[nodiscard]] static std::vector<Share> shares(const Problem& problem, const Signaled& config);
-  static void fit(const Problem& problem, Signaled& config, std::span<const Share> shares, int sms);
 };
 
 }  // namespace overlaptune

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/config/rules.hpp"
 #include "model/clock_slowdown.hpp"
 #include "strategies/waiting/arrivals.hpp"
 #include "strategies/waiting/model_arrivals.hpp"
@@ -256,7 +257,7 @@ Expected<Prediction> ModelOf<Waiting>::predict(const Model::Parts& parts, const 
   const std::vector<Cut>& cuts = work.tiled().cuts;
   const ArrivalProblem rows = arrival_problem(*arrivals, gemm, order, cuts, config.k_chunks);
   std::vector<std::size_t> ends(rows.points.size() - 1);
-  for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = i + 1;
+  std::iota(ends.begin(), ends.end(), 1);
   const double start = start_of(parts, launch, arrivals->way,
                                 ends.size() * static_cast<std::size_t>(config.k_chunks));
   const double end = start + waiting_time(rows, ends);
@@ -284,9 +285,7 @@ void ModelOf<Waiting>::search(const Model::Parts& parts, const Problem& problem,
       }
     }
   }
-  std::sort(list.begin(), list.end(), [](const WaitingCombination& a, const WaitingCombination& b) {
-    return a.bound < b.bound;
-  });
+  std::ranges::sort(list, {}, &WaitingCombination::bound);
   for (const WaitingCombination& combination : list) {
     if (combination.bound >= best.limit() || best.stopped()) return;
     auto scored = best_of(parts, problem, launch, combination, best.limit());
@@ -303,18 +302,16 @@ std::optional<Config> ModelOf<Waiting>::draw(const Problem& problem, const CommS
     config.comm_ctas = setting.comm_ctas;
     config.transport = setting.transport;
   }
-  const std::int64_t panels = tile_order(problem, config.tile, 1).panels_per_block();
-  config.swizzle =
-      static_cast<int>(std::clamp<std::int64_t>(draws.swizzles.deal(draws.dice), 1, panels));
+  config.swizzle = most_swizzle(problem, config.tile, draws.swizzles.deal(draws.dice));
   const ArrivalOrder order = arrival_order(problem, config.tile, config.swizzle);
   const std::vector<Cut> cuts = candidate_cuts(order);
   const std::size_t every = 1 + draws.dice.roll(8);
-  std::int64_t before = 0;
+  std::vector<std::int64_t>& groups = config.wave_groups;
   for (const Cut& cut : cuts) {
     if (cut.tiles % order.block.tiles() != 0 && draws.dice.roll(every) != 0) continue;
-    config.wave_groups.push_back(cut.tiles - before);
-    before = cut.tiles;
+    groups.push_back(cut.tiles);
   }
+  std::adjacent_difference(groups.begin(), groups.end(), groups.begin());
   return config;
 }
 
@@ -323,10 +320,8 @@ std::optional<Scored> ModelOf<Waiting>::adapted(const Model::Parts& parts, const
   const auto& own = std::get<Waiting>(config);
   const auto arrivals = arrivals_of(parts, problem, {own.comm_ctas, own.transport});
   if (!arrivals) return std::nullopt;
-  const std::int64_t panels = tile_order(problem, own.tile, 1).panels_per_block();
-  const int swizzle = static_cast<int>(std::min<std::int64_t>(own.swizzle, panels));
-  const WaitingCombination combination =
-      combination_of(parts, problem, launch, *arrivals, own.tile, swizzle);
+  const WaitingCombination combination = combination_of(
+      parts, problem, launch, *arrivals, own.tile, most_swizzle(problem, own.tile, own.swizzle));
   constexpr double kAnyTime = std::numeric_limits<double>::infinity();
   return best_of(parts, problem, launch, combination, kAnyTime);
 }

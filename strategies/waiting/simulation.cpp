@@ -1,7 +1,5 @@
 #include "strategies/waiting/simulation.hpp"
 
-#include <algorithm>
-
 #include "strategies/waiting/arrivals.hpp"
 
 namespace overlaptune::sim {
@@ -37,13 +35,8 @@ Expected<PlannedCollective> plan_push(const Profile& profile, const Problem& pro
 /// tile has panels of its own, some of them partly empty.
 TileOrder at_once(const ArrivalOrder& order) {
   TileOrder tiles = order.block;
-  if (tiles.block_rows % tiles.block_m == 0) {
-    tiles.block_rows *= order.blocks;
-  } else {
-    tiles.blocks = order.blocks;
-    tiles.swizzle = std::max(1, tiles.swizzle / order.blocks);
-  }
-  return tiles;
+  tiles.blocks = order.blocks;
+  return walked_together(tiles);
 }
 
 /// The tiles of one row block after the other.
