@@ -32,8 +32,15 @@ Expected<HopperLayout> hopper_layout(const Tile& tile, Elements elements) {
   return layout;
 }
 
+LaunchRoom LaunchRoom::of(const TiledKernel& kernel) {
+  const auto regions = static_cast<std::size_t>(kernel.regions);
+  if (kernel.waits) return {.waits = regions};
+  if (kernel.ranks == 0) return {.segments = regions};
+  return {.ranks = static_cast<std::size_t>(kernel.ranks), .groups = regions};
+}
+
 Expected<KernelSource> hopper_gemm(const Tile& tile, Elements elements,
-                                   const HopperLaunches& launches) {
+                                   const LaunchRoom& launches) {
   const auto layout = hopper_layout(tile, elements);
   if (!layout) return error_of(layout);
   return KernelSource{

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "kernels/rank_flags.hpp"
-#include "kernels/wait_control.hpp"
 
 namespace overlaptune::kernels {
 

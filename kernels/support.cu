@@ -1,7 +1,6 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
-#include <type_traits>
 
 #include "kernels/launch.cuh"
 #include "kernels/support.hpp"
@@ -18,27 +17,8 @@ unsigned blocks_for(std::int64_t count) {
 }
 
 template <class T>
-__device__ T narrow(float value);
-template <>
-__device__ __nv_bfloat16 narrow<__nv_bfloat16>(float value) {
-  return __float2bfloat16(value);
-}
-template <>
-__device__ __half narrow<__half>(float value) {
-  return __float2half(value);
-}
-template <>
-__device__ __nv_fp8_e4m3 narrow<__nv_fp8_e4m3>(float value) {
-  return __nv_fp8_e4m3(value);
-}
-__device__ double wide(__nv_fp8_e4m3 value) {
+__device__ double wide(T value) {
   return static_cast<double>(static_cast<float>(value));
-}
-__device__ double wide(__nv_bfloat16 value) {
-  return static_cast<double>(__bfloat162float(value));
-}
-__device__ double wide(__half value) {
-  return static_cast<double>(__half2float(value));
 }
 
 /// splitmix64 (Steele, Lea and Flood, 2014) as a hash of the index.
@@ -61,7 +41,7 @@ template <class T>
 __global__ void fill_kernel(T* data, std::int64_t count, std::uint64_t seed) {
   const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step) {
-    data[i] = narrow<T>(normal(seed, i));
+    data[i] = static_cast<T>(normal(seed, i));
   }
 }
 
@@ -71,7 +51,7 @@ __global__ void fill_rows_kernel(T* data, const std::int64_t* rows, std::int64_t
   const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count * k;
        i += step) {
-    data[i] = narrow<T>(normal(seed, rows[i / k] * k + i % k));
+    data[i] = static_cast<T>(normal(seed, rows[i / k] * k + i % k));
   }
 }
 
@@ -192,19 +172,22 @@ __global__ void finite_kernel(const T* c, std::int64_t elements, Deviation* devi
   if (found > 0) atomicAdd(&deviation->not_finite, found);
 }
 
+/// Copies four vectors that are `step` apart, with four loads in flight.
+__device__ void copy_four(uint4* to, const uint4* from, std::int64_t step) {
+  const uint4 a = from[0];
+  const uint4 b = from[step];
+  const uint4 c = from[2 * step];
+  const uint4 d = from[3 * step];
+  to[0] = a;
+  to[step] = b;
+  to[2 * step] = c;
+  to[3 * step] = d;
+}
+
 __global__ void copy_kernel(uint4* to, const uint4* from, std::int64_t count) {
   const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
   std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  for (; i + 3 * step < count; i += 4 * step) {  // four loads in flight
-    const uint4 a = from[i];
-    const uint4 b = from[i + step];
-    const uint4 c = from[i + 2 * step];
-    const uint4 d = from[i + 3 * step];
-    to[i] = a;
-    to[i + step] = b;
-    to[i + 2 * step] = c;
-    to[i + 3 * step] = d;
-  }
+  for (; i + 3 * step < count; i += 4 * step) copy_four(to + i, from + i, step);
   for (; i < count; i += step) to[i] = from[i];
 }
 
@@ -235,14 +218,7 @@ __global__ void copy_until_kernel(uint4* to, const uint4* from, std::int64_t cou
   while (now() - start < nanoseconds && !is_set(flag)) {
     for (int copy = 0; copy < kBetweenLooks; ++copy, i += 4 * step) {
       if (i + 3 * step >= count) i = first;
-      const uint4 a = from[i];  // four loads in flight
-      const uint4 b = from[i + step];
-      const uint4 c = from[i + 2 * step];
-      const uint4 d = from[i + 3 * step];
-      to[i] = a;
-      to[i + step] = b;
-      to[i + 2 * step] = c;
-      to[i + 3 * step] = d;
+      copy_four(to + i, from + i, step);
     }
   }
 }
@@ -299,8 +275,7 @@ cudaError_t with_result_type(Dtype dtype, Visit&& visit) {
 cudaError_t fill_normal(cudaStream_t stream, void* data, Dtype dtype, std::int64_t count,
                         std::uint64_t seed) {
   if (count <= 0) return cudaSuccess;
-  return with_type(dtype, [&](auto* type) {
-    using T = std::remove_pointer_t<decltype(type)>;
+  return with_type(dtype, [&]<class T>(T*) {
     return launch(stream, {blocks_for(count), kThreads}, fill_kernel<T>, static_cast<T*>(data),
                   count, seed);
   });
@@ -309,8 +284,7 @@ cudaError_t fill_normal(cudaStream_t stream, void* data, Dtype dtype, std::int64
 cudaError_t fill_normal_rows(cudaStream_t stream, void* data, Dtype dtype, const std::int64_t* rows,
                              std::int64_t count, std::int64_t k, std::uint64_t seed) {
   if (count <= 0) return cudaSuccess;
-  return with_type(dtype, [&](auto* type) {
-    using T = std::remove_pointer_t<decltype(type)>;
+  return with_type(dtype, [&]<class T>(T*) {
     return launch(stream, {blocks_for(count * k), kThreads}, fill_rows_kernel<T>,
                   static_cast<T*>(data), rows, count, k, seed);
   });
@@ -329,8 +303,7 @@ cudaError_t add_products(cudaStream_t stream, const void* a, const void* b, doub
   if (rows <= 0) return cudaSuccess;
   const dim3 grid(static_cast<unsigned>((n + kTileColumns - 1) / kTileColumns),
                   static_cast<unsigned>((rows + kTileRows - 1) / kTileRows));
-  return with_type(dtype, [&](auto* type) {
-    using T = std::remove_pointer_t<decltype(type)>;
+  return with_type(dtype, [&]<class T>(T*) {
     return launch(stream, {grid, kThreads}, products_kernel<T>, static_cast<const T*>(a),
                   static_cast<const T*>(b), sums, rows, n, k,
                   ProductScales{a_scales, b_scales, of_rows ? 1 : 0});
@@ -340,8 +313,7 @@ cudaError_t add_products(cudaStream_t stream, const void* a, const void* b, doub
 cudaError_t compare(cudaStream_t stream, const void* c, std::int64_t elements, Dtype dtype,
                     const double* reference, const std::int64_t* rows, std::int64_t count,
                     std::int64_t n, Deviation* deviation) {
-  return with_result_type(dtype, [&](auto* type) {
-    using T = std::remove_pointer_t<decltype(type)>;
+  return with_result_type(dtype, [&]<class T>(T*) {
     const auto* elements_of_c = static_cast<const T*>(c);
     const cudaError_t status = launch(stream, {blocks_for(elements), kThreads}, finite_kernel<T>,
                                       elements_of_c, elements, deviation);

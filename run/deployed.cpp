@@ -51,6 +51,27 @@ std::uint32_t number_of(const Work& work) {
   return static_cast<std::uint32_t>(hash ^ hash >> 32);
 }
 
+/// Whether collectives by this transport need A or C in memory that all ranks share.
+bool exchanges_in_world(const Problem& problem, Transport transport) {
+  const OpTraits& op = traits_of(problem.op);
+  switch (transport) {
+    case Transport::ring:
+      // Of sends: in a captured graph NCCL 2.28 lets a send write directly into the receiver's
+      // memory if the memory of either rank is registered, as the world's is. If the other rank's
+      // memory is not registered, the two ranks wait for each other.
+      return op.collective == Collective::all_to_all;
+    case Transport::symmetric:
+      return true;
+    case Transport::copy_engine:  // A is sent from where it is
+      return !op.exchanges_first;
+    case Transport::peer_access:
+      // Others exchange the workspace, into which an all_gather stores and from which the rest
+      // load.
+      return op.in_place() || (op.exchanges_first && op.collective != Collective::all_gather);
+  }
+  return true;
+}
+
 DeviceMemory scratch(bool needed, std::int64_t bytes) {
   return needed ? device_memory(static_cast<std::size_t>(bytes)) : DeviceMemory();
 }
@@ -59,7 +80,10 @@ DeviceMemory scratch(bool needed, std::int64_t bytes) {
 
 bool goes_through_world(const Work& work) {
   const auto by_strategy = [&]<class Own>(const Own& config) {
-    return RunnerOf<Own>::goes_through_world(work.problem(), config);
+    if constexpr (requires { RunnerOf<Own>::goes_through_world(work.problem(), config); }) {
+      return RunnerOf<Own>::goes_through_world(work.problem(), config);
+    }
+    return exchanges_in_world(work.problem(), transport_of(work.config()));
   };
   return std::visit(by_strategy, work.config());
 }
@@ -67,13 +91,10 @@ bool goes_through_world(const Work& work) {
 void enqueue_moving(cudaStream_t stream, Plan& plan, const Operands& in_world,
                     const Operands& given, std::size_t bytes) {
   if (in_world.a != given.a) {
-    void* const a = const_cast<void*>(in_world.a);
-    OVT_CHECK(cudaMemcpyAsync(a, given.a, bytes, cudaMemcpyDeviceToDevice, stream));
+    copy(stream, const_cast<void*>(in_world.a), given.a, bytes);
   }
   plan.enqueue(stream, in_world);
-  if (in_world.c != given.c) {
-    OVT_CHECK(cudaMemcpyAsync(given.c, in_world.c, bytes, cudaMemcpyDeviceToDevice, stream));
-  }
+  if (in_world.c != given.c) copy(stream, given.c, in_world.c, bytes);
 }
 
 DeployedSizes deployed_sizes(const Work& work) {

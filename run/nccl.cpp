@@ -59,6 +59,24 @@ const NewerNccl& newer_nccl() {
   return nccl;
 }
 
+int device_of(ncclComm_t comm) {
+  int device = 0;
+  OVT_CHECK(ncclCommCuDevice(comm, &device));
+  return device;
+}
+
+int rank_of(ncclComm_t comm) {
+  int rank = 0;
+  OVT_CHECK(ncclCommUserRank(comm, &rank));
+  return rank;
+}
+
+int ranks_of(ncclComm_t comm) {
+  int ranks = 0;
+  OVT_CHECK(ncclCommCount(comm, &ranks));
+  return ranks;
+}
+
 std::string nccl_version_in_words(int version) {
   return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }

@@ -38,6 +38,10 @@ struct NewerNccl {
 
 [[nodiscard]] const NewerNccl& newer_nccl();
 
+[[nodiscard]] int device_of(ncclComm_t comm);
+[[nodiscard]] int rank_of(ncclComm_t comm);
+[[nodiscard]] int ranks_of(ncclComm_t comm);
+
 /// "2.28.9" for 22809.
 [[nodiscard]] std::string nccl_version_in_words(int version);
 

@@ -1,21 +1,16 @@
 #include "run/ranks.hpp"
 
-#include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
-#include "core/nccl_variables.hpp"
 #include "run/agreed.hpp"
+#include "run/host/inventory.hpp"
+#include "run/nccl.hpp"
 
 namespace overlaptune::run {
 namespace {
-
-int attribute(int device, int which) {
-  int value = 0;
-  OVT_CHECK(cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(which), device));
-  return value;
-}
 
 /// Throws where the ranks have not all given the same options.
 void agree(World& world) {
@@ -31,10 +26,9 @@ void agree(World& world) {
                   mine.exclusive,
                   mine.free_sms,
                   0};
-  const auto bytes = world.gathered(std::as_bytes(std::span(&told, 1)));
-  for (std::size_t rank = 0; rank < bytes.size() / sizeof told; ++rank) {
-    Told theirs{};
-    std::memcpy(&theirs, bytes.data() + rank * sizeof theirs, sizeof theirs);
+  const std::vector<Told> all = world.told_by_all(told);
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const Told& theirs = all[rank];
     const WorldOptions options{.allow_multicast = theirs.allow_multicast != 0,
                                .exclusive = theirs.exclusive != 0,
                                .free_sms = theirs.free_sms,
@@ -57,14 +51,9 @@ Watchdog::Watched watched(World& world, LastRun& last_run, int device) {
   };
   Watchdog::Watched all{
       .world = world, .last_run = last_run, .device = device, .own = LastWords::of_this_rank()};
-  const Told mine{this_process(), all.own.handle()};
-  const auto bytes = world.gathered(std::as_bytes(std::span(&mine, 1)));
-  for (int rank = 0; rank < world.ranks(); ++rank) {
-    Told told{};
-    std::memcpy(&told, bytes.data() + static_cast<std::size_t>(rank) * sizeof told, sizeof told);
-    const bool own = rank == world.rank();
-    all.ranks.push_back(
-        {told.process, own ? LastWords() : LastWords::of(told.process, told.words)});
+  for (const auto& [process, words] : world.told_by_all(Told{this_process(), all.own.handle()})) {
+    const bool own = std::cmp_equal(all.ranks.size(), world.rank());
+    all.ranks.push_back({process, own ? LastWords() : LastWords::of(process, words)});
   }
   return all;
 }
@@ -94,40 +83,6 @@ OnDevice::~OnDevice() {
   if (changed_) static_cast<void>(cudaSetDevice(before_));
 }
 
-int device_of(ncclComm_t comm) {
-  int device = 0;
-  OVT_CHECK(ncclCommCuDevice(comm, &device));
-  return device;
-}
-
-int rank_of(ncclComm_t comm) {
-  int rank = 0;
-  OVT_CHECK(ncclCommUserRank(comm, &rank));
-  return rank;
-}
-
-int ranks_of(ncclComm_t comm) {
-  int ranks = 0;
-  OVT_CHECK(ncclCommCount(comm, &ranks));
-  return ranks;
-}
-
-int current_device() {
-  int device = 0;
-  OVT_CHECK(cudaGetDevice(&device));
-  return device;
-}
-
-int sms_of(int device) {
-  return attribute(device, cudaDevAttrMultiProcessorCount);
-}
-
-bool multicast_is_on(int device) {
-  constexpr int kMulticastSupported = 132;  // CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED
-  if (nccl_variable("NCCL_NVLS_ENABLE") == "0") return false;
-  return attribute(device, kMulticastSupported) != 0;
-}
-
 Ranks::Ranks(ncclComm_t comm, const WorldOptions& options, World::Scratch scratch)
     : device(device_of(comm)),
       sms(sms_of(device)),
@@ -144,7 +99,7 @@ bool Ranks::abandon_from_aside() {
 }
 
 std::string held_captures(Ranks& ranks, int here) {
-  return captures_in_words(told(ranks.world, static_cast<std::uint64_t>(here)));
+  return captures_in_words(ranks.world.told_by_all(static_cast<std::uint64_t>(here)));
 }
 
 std::string captures_in_words(std::span<const std::uint64_t> by_rank) {
@@ -158,33 +113,18 @@ std::string captures_in_words(std::span<const std::uint64_t> by_rank) {
 }
 
 std::string difference(const WorldOptions& mine, const WorldOptions& theirs) {
-  const auto differ = [](const char* name, auto here, auto there) {
-    return fmt::format("{} = {}, this rank {}", name, there, here);
+  std::string found;
+  const auto compare = [&](const char* name, auto here, auto there) {
+    if (!found.empty() || here == there) return;
+    found = fmt::format("{} = {}, this rank {}", name, there, here);
   };
-  if (mine.allow_multicast != theirs.allow_multicast) {
-    return differ("allow_multicast", int{mine.allow_multicast}, int{theirs.allow_multicast});
-  }
-  if (mine.exclusive != theirs.exclusive) {
-    return differ("exclusive", int{mine.exclusive}, int{theirs.exclusive});
-  }
-  if (mine.free_sms != theirs.free_sms) return differ("free_sms", mine.free_sms, theirs.free_sms);
-  if (mine.time_limit != theirs.time_limit) {
-    return differ("time_limit_ms", mine.time_limit.count(), theirs.time_limit.count());
-  }
-  if (mine.peer_bytes != theirs.peer_bytes) {
-    return differ("peer_bytes", mine.peer_bytes, theirs.peer_bytes);
-  }
-  if (mine.result_bytes != theirs.result_bytes) {
-    return differ("result_bytes", mine.result_bytes, theirs.result_bytes);
-  }
-  return "";
-}
-
-std::vector<std::uint64_t> told(World& world, std::uint64_t mine) {
-  const auto bytes = world.gathered(std::as_bytes(std::span(&mine, 1)));
-  std::vector<std::uint64_t> all(bytes.size() / sizeof mine);
-  std::memcpy(all.data(), bytes.data(), bytes.size());
-  return all;
+  compare("allow_multicast", int{mine.allow_multicast}, int{theirs.allow_multicast});
+  compare("exclusive", int{mine.exclusive}, int{theirs.exclusive});
+  compare("free_sms", mine.free_sms, theirs.free_sms);
+  compare("time_limit_ms", mine.time_limit.count(), theirs.time_limit.count());
+  compare("peer_bytes", mine.peer_bytes, theirs.peer_bytes);
+  compare("result_bytes", mine.result_bytes, theirs.result_bytes);
+  return found;
 }
 
 }  // namespace overlaptune::run

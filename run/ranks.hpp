@@ -22,17 +22,6 @@ class OnDevice {
   bool changed_ = false;
 };
 
-[[nodiscard]] int device_of(ncclComm_t comm);
-[[nodiscard]] int rank_of(ncclComm_t comm);
-[[nodiscard]] int ranks_of(ncclComm_t comm);
-[[nodiscard]] int current_device();
-/// SMs of a GPU.
-[[nodiscard]] int sms_of(int device);
-
-/// Whether the GPU has NVLink multicast, and the environment does not forbid it to NCCL
-/// (NCCL_NVLS_ENABLE=0), nor do its files.
-[[nodiscard]] bool multicast_is_on(int device);
-
 struct Ranks {
   /// Collective. The communicator's GPU must be the current one. Throws `Failure` on every rank if
   /// one fails, or gives other options than the others.
@@ -67,9 +56,6 @@ struct Ranks {
   std::timed_mutex calls{};  ///< held by a call that uses the ranks
   Watchdog watchdog;         ///< last: it uses all the others
 };
-
-/// Collective: the value `mine` of every rank, in the order of the ranks.
-[[nodiscard]] std::vector<std::uint64_t> told(World& world, std::uint64_t mine);
 
 /// Collective: the captures of plans that CUDA graphs of any rank hold, `here` of them on this one,
 /// in words: "2 captures on rank 0, 1 on rank 3". Empty: none.

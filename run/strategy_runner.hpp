@@ -37,13 +37,16 @@ struct Request {
 /// The plans of the strategy whose configs have type `Own`. A specialization has
 ///
 ///     static Expected<std::unique_ptr<Plan>> make(const Request&);
-///     static std::int64_t workspace_bytes(const Work&);
 ///     static std::int64_t most_workspace_bytes(const Problem&);
+///
+/// `make` is as `make_plan`, and its work has this strategy. `most_workspace_bytes` is enough for
+/// any config of the strategy; the problem has an op of its. A strategy may also have
+///
+///     static std::int64_t workspace_bytes(const Work&);
 ///     static bool goes_through_world(const Problem&, const Own&);
 ///
-/// `make` is as `make_plan`, and its work has this strategy, as that of `workspace_bytes` has.
-/// `most_workspace_bytes` is enough for any config of the strategy; the problem has an op of its.
-/// `goes_through_world` says whether A or C must lie in memory that all ranks share.
+/// The first where some of its configs need less. The second says whether A or C must lie in memory
+/// that all ranks share, where that does not follow from the transport of its collectives.
 template <class Own>
 struct RunnerOf;
 

@@ -8,7 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "run/memory/peer_way.hpp"
-#include "run/memory/shared_gpu.hpp"
+#include "run/nccl.hpp"
 #include "run/waits/patience.hpp"
 
 namespace overlaptune::run {
@@ -38,18 +38,6 @@ ncclConfig_t config_of(const CommKey& key) {
     config.maxCTAs = key.ctas;
   }
   return config;
-}
-
-int rank_of(ncclComm_t comm) {
-  int rank = 0;
-  OVT_CHECK(ncclCommUserRank(comm, &rank));
-  return rank;
-}
-
-int count_of(ncclComm_t comm) {
-  int count = 0;
-  OVT_CHECK(ncclCommCount(comm, &count));
-  return count;
 }
 
 Comm initialized(const ncclUniqueId& id, int rank, int ranks, bool allow_multicast) {
@@ -86,7 +74,7 @@ World::Scratch World::Scratch::make() {
 
 World::World(Comm comm, const WorldOptions& options, Scratch scratch, bool has_limit)
     : rank_(rank_of(comm.get())),
-      ranks_(count_of(comm.get())),
+      ranks_(ranks_of(comm.get())),
       options_(options),
       has_limit_(has_limit),
       scratch_(std::move(scratch)),
@@ -104,7 +92,7 @@ World::World(const ncclUniqueId& id, int rank, int ranks, const WorldOptions& op
 
 World::World(ncclComm_t parent, const WorldOptions& options, Scratch scratch)
     : World(split(parent, 0, options.time_limit), options, std::move(scratch), true) {
-  if (ranks_ == count_of(parent)) return;
+  if (ranks_ == ranks_of(parent)) return;
   throw Failure(ErrorKind::bad_input,
                 "another rank refused its arguments, or has too little memory: see its error");
 }

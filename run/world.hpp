@@ -5,12 +5,14 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "core/config/config.hpp"
@@ -186,6 +188,15 @@ class World {
   /// The bytes `mine` of every rank, in the order of the ranks. Every rank gives the same number of
   /// bytes.
   [[nodiscard]] std::vector<std::byte> gathered(std::span<const std::byte> mine);
+  /// The value `mine` of every rank, in the order of the ranks.
+  template <class Value>
+  [[nodiscard]] std::vector<Value> told_by_all(const Value& mine) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    const std::vector<std::byte> bytes = gathered(std::as_bytes(std::span(&mine, 1)));
+    std::vector<Value> all(bytes.size() / sizeof mine);
+    std::memcpy(all.data(), bytes.data(), bytes.size());
+    return all;
+  }
 
   /// Waits until all work on a stream, or before an event, has ended, at most `time_limit()`.
   /// Throws `Failure` where it has not, where the GPU has an error, or where `end` is called

@@ -176,9 +176,7 @@ Expected<Compiler> Compiler::load(const std::vector<std::string>& libraries) {
   int major = 0;
   int minor = 0;
   if (const int status = nvrtc->version(&major, &minor); status != kSuccess) {
-    return tl::make_unexpected(
-        Error{ErrorKind::machine_unavailable,
-              fmt::format("nvrtcVersion: {} ({})", nvrtc->error_string(status), status)});
+    return unavailable(fmt::format("nvrtcVersion: {} ({})", nvrtc->error_string(status), status));
   }
   return Compiler(*nvrtc, fmt::format("{}.{}", major, minor));
 }

@@ -151,11 +151,8 @@ std::vector<File> files_in(const fs::path& folder) {
 Expected<CubinCacheOptions> cubin_cache_options(const Variables& variables) {
   CubinCacheOptions options;
   const Environment set = environment(variables);
-  if (set.cache) {
-    options.folder = *set.cache;
-  } else {
-    options.folder = own_folder(variables, "XDG_CACHE_HOME", ".cache");
-  }
+  options.folder =
+      set.cache ? fs::path(*set.cache) : own_folder(variables, "XDG_CACHE_HOME", ".cache");
   if (const auto& text = set.cache_mb) {
     constexpr std::uint64_t kMostMegabytes = std::numeric_limits<std::uint64_t>::max() >> 20;
     std::uint64_t megabytes = 0;
@@ -237,8 +234,7 @@ bool CubinCache::can_store() const {
 
 void CubinCache::remove_oldest() const {
   std::vector<File> files = files_in(options_.folder);
-  std::sort(files.begin(), files.end(),
-            [](const File& a, const File& b) { return a.used < b.used; });
+  std::ranges::sort(files, {}, &File::used);
   std::uint64_t bytes = 0;
   for (const File& file : files) bytes += file.temporary ? 0 : file.bytes;
   const auto now = fs::file_time_type::clock::now();

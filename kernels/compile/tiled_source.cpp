@@ -1,8 +1,5 @@
 #include "kernels/compile/tiled_source.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include <fmt/format.h>
 
 #include "kernels/ampere_gemm.hpp"
@@ -12,31 +9,19 @@
 namespace overlaptune::kernels {
 namespace {
 
-/// Numbers of segments that kernels are compiled for; segments are parameters of a kernel.
-constexpr std::array<int, 2> kSegmentCounts{kUsualRegions, kMostRegions};
-
 bool is_hopper(int compute_capability) {
   return compute_capability / 10 == kHopper / 10;
 }
 
 }  // namespace
 
-LaunchRoom LaunchRoom::of(const TiledKernel& kernel) {
-  const auto regions = static_cast<std::size_t>(kernel.regions);
-  if (kernel.waits) return {.waits = regions};
-  if (kernel.ranks == 0) return {.segments = regions};
-  return {.ranks = static_cast<std::size_t>(kernel.ranks), .groups = regions};
-}
-
 Expected<TiledKernel> with_room(const TiledKernel& kernel) {
-  const auto* most = std::find_if(kSegmentCounts.begin(), kSegmentCounts.end(),
-                                  [&](int count) { return kernel.regions <= count; });
-  if (kernel.regions < 1 || most == kSegmentCounts.end()) {
+  if (kernel.regions < 1 || kernel.regions > kMostRegions) {
     return bad_input(fmt::format("wave_groups: {} regions of C: expected 1 to {}", kernel.regions,
-                                 kSegmentCounts.back()));
+                                 kMostRegions));
   }
   TiledKernel roomy = kernel;
-  roomy.regions = *most;
+  roomy.regions = kernel.regions <= kUsualRegions ? kUsualRegions : kMostRegions;
   return roomy;
 }
 
@@ -46,21 +31,15 @@ const GpuLimits& portable_limits(int compute_capability) {
 }
 
 Expected<KernelSource> hopper_source(const TiledKernel& kernel) {
-  const LaunchRoom room = LaunchRoom::of(kernel);
-  return hopper_gemm(kernel.tile, kernel.elements,
-                     {.segments = static_cast<int>(room.segments),
-                      .waits = static_cast<int>(room.waits),
-                      .ranks = static_cast<int>(room.ranks),
-                      .groups = static_cast<int>(room.groups)});
+  return hopper_gemm(kernel.tile, kernel.elements, LaunchRoom::of(kernel));
 }
 
 Expected<KernelSource> portable_source(const TiledKernel& kernel, int compute_capability) {
-  const LaunchRoom room = LaunchRoom::of(kernel);
-  if (room.ranks > 0 || room.waits > 0) {
+  if (kernel.ranks > 0 || kernel.waits) {
     return bad_input("kernels that take their work from a queue are for Hopper GPUs");
   }
   return ampere_gemm(kernel.tile, portable_limits(compute_capability), kernel.elements,
-                     static_cast<int>(room.segments));
+                     kernel.regions);
 }
 
 Expected<CompileJob> job_of(const TiledKernel& kernel, int compute_capability) {

@@ -2,24 +2,11 @@
 // The generated GEMM that a tiled config needs on a GPU: its source, and the architecture that it
 // is compiled for. Text and numbers only: no GPU, no CUDA.
 
-#include <cstddef>
-
 #include "core/config/tiling.hpp"
 #include "core/gpu.hpp"
 #include "kernels/compile/compile_all.hpp"
 
 namespace overlaptune::kernels {
-
-/// The most segments of the launches of a kernel, and the most wave groups that it waits for, or
-/// that it stores at `ranks` ranks.
-struct LaunchRoom {
-  std::size_t segments = 1;
-  std::size_t waits = 0;  ///< 0: the kernel waits for none
-  std::size_t ranks = 0;  ///< 0: the kernel stores into C
-  std::size_t groups = 1;
-
-  [[nodiscard]] static LaunchRoom of(const TiledKernel& kernel);
-};
 
 /// The kernel that is compiled for the launches of another one: it has room for a usual number of
 /// regions, or for the most. Error (`bad_input`): more regions than any kernel has room for.

@@ -39,6 +39,16 @@ void decline(ncclComm_t comm) noexcept {
   }
 }
 
+/// The text that `make` returns, or that of its error.
+template <class Make>
+std::string text_or_error(const Make& make) {
+  try {
+    return make();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
 }  // namespace
 
 struct ovt_plan {
@@ -55,13 +65,7 @@ const char* ovt_run_last_error() {
 }
 
 const char* ovt_run_nccl() {
-  static const std::string words = [] {
-    try {
-      return run::nccl_in_words();
-    } catch (const Failure& failure) {
-      return std::string(failure.what());
-    }
-  }();
+  static const std::string words = text_or_error(run::nccl_in_words);
   return words.c_str();
 }
 
@@ -162,13 +166,7 @@ ovt_status ovt_platform_detect(ovt_world* world, ovt_platform* platform) {
 }
 
 const char* ovt_run_ways() {
-  static const std::string ways = [] {
-    try {
-      return all_ways();
-    } catch (const std::exception& error) {
-      return std::string(error.what());
-    }
-  }();
+  static const std::string ways = text_or_error(all_ways);
   return ways.c_str();
 }
 
@@ -177,11 +175,7 @@ ovt_status ovt_plan_config(const ovt_problem* problem, const char* way, char* co
   return guarded([&] {
     (void)present(config, "config");
     const auto made = untuned_config(c::problem_of(problem), present(way, "way"));
-    const std::string line = to_string(value_or_throw(made));
-    if (line.size() >= capacity) {
-      refuse(fmt::format("capacity = {}: expected {}", capacity, OVT_CONFIG_SIZE));
-    }
-    config[line.copy(config, capacity - 1)] = '\0';
+    run::write(to_string(value_or_throw(made)), config, capacity, OVT_CONFIG_SIZE);
   });
 }
 
@@ -190,12 +184,7 @@ ovt_status ovt_plan_sizes(const ovt_problem* problem, const char* config, ovt_si
     const std::size_t size = c::size_of(sizes, "ovt_sizes");
     const Work work = run::work_of(problem, config);
     const run::DeployedSizes takes = run::deployed_sizes(work);
-    sizes->a_bytes = run::bytes_of_a(work.problem());
-    sizes->b_bytes = run::bytes_of_b(work.problem());
-    sizes->c_bytes = run::bytes_of_c(work.problem());
-    sizes->shared_bytes = takes.shared();
-    sizes->temporary_bytes = takes.scratch;
-    c::zero_beyond(size, sizes);
+    run::write(work.problem(), takes.shared(), takes.scratch, size, sizes);
   });
 }
 
@@ -211,7 +200,7 @@ ovt_status ovt_plan_create(ovt_world* world, const ovt_problem* problem, const c
       work = run::work_of(problem, config);
       run::check_fits(*work, ranks->engine());
     } catch (...) {
-      (void)run::told(ranks->world, run::kRefused);  // the others need not wait
+      (void)ranks->world.told_by_all(run::kRefused);  // the others need not wait
       throw;
     }
     run::agree(ranks->world, to_string(work->problem()) + " " + to_string(work->config()),
@@ -226,22 +215,13 @@ ovt_status ovt_plan_buffers(const ovt_plan* plan, ovt_buffers* buffers) {
     const std::size_t size = c::size_of(buffers, "ovt_buffers");
     run::DeployedPlan& deployed = *present(plan, "plan")->plan;
     const Call call(*plan->ranks);
-    deployed.find_memory();
-    buffers->a = deployed.exchanged_a();
-    buffers->c = deployed.exchanged_c();
-    buffers->takes_results = deployed.takes_results() ? 1 : 0;
-    buffers->unused = 0;
-    c::zero_beyond(size, buffers);
+    run::write(deployed, size, buffers);
   });
 }
 
 ovt_status ovt_plan_run(ovt_plan* plan, const void* a, const void* b, void* c,
                         cudaStream_t stream) {
-  return guarded([&] {
-    (void)present(plan, "plan");
-    const Call call(*plan->ranks);
-    run::run_plan(*plan->ranks, *plan->plan, stream, {.a = a, .b = b, .c = c});
-  });
+  return ovt_plan_run_scaled(plan, a, nullptr, b, nullptr, c, stream);
 }
 
 ovt_status ovt_plan_run_scaled(ovt_plan* plan, const void* a, const float* a_scales, const void* b,

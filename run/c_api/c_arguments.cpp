@@ -8,6 +8,7 @@
 #include "core/config/check.hpp"
 #include "core/multicast.hpp"
 #include "run/deployed.hpp"
+#include "run/host/inventory.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -132,7 +133,7 @@ void check_capacity(std::int64_t needed, const World& world) {
 
 void agree(World& world, std::string_view asked, const char* what) {
   const std::uint64_t mine = fnv1a(asked) | 1;
-  const std::vector<std::uint64_t> all = told(world, mine);
+  const std::vector<std::uint64_t> all = world.told_by_all(mine);
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank] == mine) continue;
     refuse(all[rank] == kRefused

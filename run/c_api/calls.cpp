@@ -1,5 +1,6 @@
 #include "run/c_api/calls.hpp"
 
+#include "core/abi/values.hpp"
 #include "run/agreed.hpp"
 #include "run/c_api/c_arguments.hpp"
 #include "run/streams/device_runs.hpp"
@@ -31,6 +32,32 @@ Call::Call(Ranks& ranks) : ranks_(ranks), lock_(ranks.calls), current_(ranks.dev
 
 Call::~Call() {
   if (ranks_.world.failure()) ranks_.abandon();
+}
+
+void write(const std::string& whole, char* text, std::size_t capacity, std::size_t needed) {
+  if (whole.size() >= capacity) {
+    refuse(fmt::format("capacity = {}: expected {}", capacity, needed));
+  }
+  text[whole.copy(text, capacity - 1)] = '\0';
+}
+
+void write(const Problem& problem, std::int64_t shared_bytes, std::int64_t temporary_bytes,
+           std::size_t size, ovt_sizes* sizes) {
+  sizes->a_bytes = bytes_of_a(problem);
+  sizes->b_bytes = bytes_of_b(problem);
+  sizes->c_bytes = bytes_of_c(problem);
+  sizes->shared_bytes = shared_bytes;
+  sizes->temporary_bytes = temporary_bytes;
+  c::zero_beyond(size, sizes);
+}
+
+void write(DeployedPlan& plan, std::size_t size, ovt_buffers* buffers) {
+  plan.find_memory();
+  buffers->a = plan.exchanged_a();
+  buffers->c = plan.exchanged_c();
+  buffers->takes_results = plan.takes_results() ? 1 : 0;
+  buffers->unused = 0;
+  c::zero_beyond(size, buffers);
 }
 
 void run_plan(Ranks& ranks, DeployedPlan& plan, cudaStream_t stream, const Operands& operands) {

@@ -45,6 +45,14 @@ class Call {
   OnDevice current_;
 };
 
+/// Writes a whole text with its NUL. Throws `c::Refusal` where it does not fit; `needed`: the
+/// capacity that would do.
+void write(const std::string& whole, char* text, std::size_t capacity, std::size_t needed);
+/// Fill in outputs whose `size` the caller has set.
+void write(const Problem& problem, std::int64_t shared_bytes, std::int64_t temporary_bytes,
+           std::size_t size, ovt_sizes* sizes);
+void write(DeployedPlan& plan, std::size_t size, ovt_buffers* buffers);
+
 /// Enqueues a plan on a caller's a, b, c and scales, after the run before it, on whatever stream
 /// and of whatever world that was; in a capture, after the run before it of that capture. Throws
 /// `c::Refusal` for operands that it cannot have.

@@ -13,7 +13,6 @@ using run::Call;
 using run::guarded;
 using run::OnDevice;
 using run::Ranks;
-using run::refuse;
 
 struct ovt_family {
   std::shared_ptr<Ranks> ranks;
@@ -24,14 +23,6 @@ namespace {
 
 Recipe recipe_of(const char* text) {
   return value_or_throw(parse_recipe(present(text, "recipe")));
-}
-
-/// Writes a whole text with its NUL. Throws `c::Refusal` where it does not fit.
-void write(const std::string& whole, char* text, std::size_t capacity, std::size_t needed) {
-  if (whole.size() >= capacity) {
-    refuse(fmt::format("capacity = {}: expected {}", capacity, needed));
-  }
-  text[whole.copy(text, capacity - 1)] = '\0';
 }
 
 /// Refuses a family that these ranks cannot run, at the rows at which it is tried.
@@ -59,7 +50,7 @@ ovt_status ovt_recipe_of(const ovt_problem* problem, const char* config, std::in
         Recipe{.weight = weight_of(work.problem()), .sms = 1, .ranges = {std::move(range)}});
     const std::string all = to_string(value_or_throw(recipe));
     if (length != nullptr) *length = all.size();
-    if (capacity > 0) write(all, text, capacity, all.size() + 1);
+    if (capacity > 0) run::write(all, text, capacity, all.size() + 1);
   });
 }
 
@@ -68,7 +59,7 @@ ovt_status ovt_recipe_config(const char* recipe, std::int64_t rows, char* config
   return guarded([&] {
     (void)present(config, "config");
     const std::string line = to_string(value_or_throw(config_for(recipe_of(recipe), rows)));
-    write(line, config, capacity, OVT_CONFIG_SIZE);
+    run::write(line, config, capacity, OVT_CONFIG_SIZE);
   });
 }
 
@@ -76,12 +67,7 @@ ovt_status ovt_recipe_sizes(const char* recipe, std::int64_t most_rows, ovt_size
   return guarded([&] {
     const std::size_t size = c::size_of(sizes, "ovt_sizes");
     const auto takes = value_or_throw(run::family_sizes(recipe_of(recipe), most_rows));
-    sizes->a_bytes = run::bytes_of_a(takes.most);
-    sizes->b_bytes = run::bytes_of_b(takes.most);
-    sizes->c_bytes = run::bytes_of_c(takes.most);
-    sizes->shared_bytes = takes.shared_bytes;
-    sizes->temporary_bytes = takes.temporary_bytes;
-    c::zero_beyond(size, sizes);
+    run::write(takes.most, takes.shared_bytes, takes.temporary_bytes, size, sizes);
   });
 }
 
@@ -97,7 +83,7 @@ ovt_status ovt_family_create(ovt_world* world, const char* recipe, std::int64_t 
       asked = recipe_of(recipe);
       check_fits(*asked, most_rows, ranks->engine());
     } catch (...) {
-      (void)run::told(ranks->world, run::kRefused);  // the others need not wait
+      (void)ranks->world.told_by_all(run::kRefused);  // the others need not wait
       throw;
     }
     run::agree(ranks->world, fmt::format("{}\n{}", to_string(*asked), most_rows),
@@ -109,11 +95,7 @@ ovt_status ovt_family_create(ovt_world* world, const char* recipe, std::int64_t 
 
 ovt_status ovt_family_run(ovt_family* family, std::int64_t rows, const void* a, const void* b,
                           void* c, cudaStream_t stream) {
-  return guarded([&] {
-    (void)present(family, "family");
-    const Call call(*family->ranks);
-    run::run_plan(*family->ranks, family->family->plan(rows), stream, {.a = a, .b = b, .c = c});
-  });
+  return ovt_family_run_scaled(family, rows, a, nullptr, b, nullptr, c, stream);
 }
 
 ovt_status ovt_family_run_scaled(ovt_family* family, std::int64_t rows, const void* a,
@@ -132,13 +114,7 @@ ovt_status ovt_family_buffers(ovt_family* family, std::int64_t rows, ovt_buffers
     const std::size_t size = c::size_of(buffers, "ovt_buffers");
     (void)present(family, "family");
     const Call call(*family->ranks);
-    run::DeployedPlan& plan = family->family->plan(rows);
-    plan.find_memory();
-    buffers->a = plan.exchanged_a();
-    buffers->c = plan.exchanged_c();
-    buffers->takes_results = plan.takes_results() ? 1 : 0;
-    buffers->unused = 0;
-    c::zero_beyond(size, buffers);
+    run::write(family->family->plan(rows), size, buffers);
   });
 }
 

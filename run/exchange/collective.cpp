@@ -51,22 +51,13 @@ void send_to_all(cudaStream_t stream, ncclComm_t comm, int ranks, Dtype dtype, c
 }  // namespace
 
 CommKey route(Collective collective, int ranks, int ctas, Transport transport) {
-  CommKey key{.ranks = ranks, .ctas = ctas};
-  switch (transport) {
-    case Transport::ring:
-      key.pairwise = collective == Collective::all_to_all;
-      break;
-    case Transport::symmetric:
-      key.symmetric = true;
-      break;
-    case Transport::copy_engine:
-      key.symmetric = key.copies = true;
-      break;
-    case Transport::peer_access:
-      key.symmetric = key.peers = true;
-      break;
-  }
-  return key;
+  const bool is_ring = transport == Transport::ring;
+  return {.ranks = ranks,
+          .ctas = ctas,
+          .symmetric = !is_ring,
+          .pairwise = is_ring && collective == Collective::all_to_all,
+          .copies = transport == Transport::copy_engine,
+          .peers = transport == Transport::peer_access};
 }
 
 Expected<void> make_ready(World& world, const CommKey& route) {

@@ -27,23 +27,12 @@
 #include "run/exchange/peers.hpp"
 
 namespace overlaptune::run {
-namespace {
-
-std::byte* at(void* base, std::int64_t bytes) {
-  return static_cast<std::byte*>(base) + bytes;
-}
-const std::byte* at(const void* base, std::int64_t bytes) {
-  return static_cast<const std::byte*>(base) + bytes;
-}
+static_assert(Copies::kMostPieces * Copies::kMostRanks <= static_cast<int>(World::kCopyFlags));
 
 void copy(cudaStream_t stream, void* to, const void* from, std::int64_t bytes) {
   OVT_CHECK(
       cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice, stream));
 }
-
-static_assert(Copies::kMostPieces * Copies::kMostRanks <= static_cast<int>(World::kCopyFlags));
-
-}  // namespace
 
 Copies::Copies(World& world, const CommKey& key, cudaStream_t stream, Begin begin)
     : world_(world),
@@ -60,10 +49,6 @@ std::uint32_t* Copies::flag(int at, int piece, int from) const {
   return world_.flags_of(key_, at) + piece * kMostRanks + from;
 }
 
-std::byte* Copies::there(int rank, const void* here) const {
-  return world_.memory_of(key_, rank) + offset_in(world_, here);
-}
-
 void Copies::tell_peers(int piece) {
   for (int peer = 0; peer < key_.ranks; ++peer) {
     if (peer != world_.rank()) on_copies_.write(flag(peer, piece, world_.rank()), 1);
@@ -76,16 +61,17 @@ void Copies::push_parts(const CopyPiece& piece) const {
   const int me = world_.rank();
   for (int step = 1; step < key_.ranks; ++step) {
     const int peer = (me + step) % key_.ranks;
-    copy(world_.copy_lanes().copies.get(), there(peer, at(piece.receive, me * piece.stride)),
-         at(piece.send, peer * piece.send_stride), piece.part);
+    copy(world_.copy_lanes().copies.get(),
+         there(world_, key_, peer, piece.receive + me * piece.stride),
+         piece.send + peer * piece.send_stride, piece.part);
   }
 }
 
 void Copies::move_own_part(const CopyPiece& piece) const {
   const int me = world_.rank();
   OVT_CHECK(kernels::move(world_.copy_lanes().own.get(),
-                          {.to = at(piece.receive, me * piece.stride),
-                           .from = at(piece.send, me * piece.send_stride),
+                          {.to = piece.receive + me * piece.stride,
+                           .from = piece.send + me * piece.send_stride,
                            .row_bytes = piece.part},
                           key_.ctas == kAnySms ? kernels::kCtasOfAnySms : key_.ctas));
 }
@@ -132,9 +118,9 @@ void enqueue_copies(cudaStream_t stream, World& world, const CommKey& key, Colle
   const bool to_all = collective == Collective::all_gather;
   const std::int64_t unit = (part + pieces * kUnit - 1) / (pieces * kUnit) * kUnit;
   for (std::int64_t begin = 0; begin < part; begin += unit) {
-    copies.enqueue({.send = at(send, begin),
+    copies.enqueue({.send = static_cast<const std::byte*>(send) + begin,
                     .send_stride = to_all ? 0 : part,
-                    .receive = at(receive, begin),
+                    .receive = static_cast<std::byte*>(receive) + begin,
                     .stride = part,
                     .part = std::min(unit, part - begin)},
                    std::nullopt);

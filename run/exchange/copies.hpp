@@ -11,13 +11,15 @@
 
 namespace overlaptune::run {
 
+/// Enqueues a copy from the memory of a GPU to that of one.
+void copy(cudaStream_t stream, void* to, const void* from, std::int64_t bytes);
+
 /// An all_to_all or all_gather, or one piece of one. Strides and sizes are in bytes and multiples
-/// of
-/// 16. `receive` is in `World::memory`, at the same offset on every rank.
+/// of 16. `receive` is in `World::memory`, at the same offset on every rank.
 struct CopyPiece {
-  const void* send = nullptr;    ///< the part for rank r is at r * `send_stride`
-  std::int64_t send_stride = 0;  ///< all_gather: 0
-  void* receive = nullptr;       ///< the part from rank r is at r * `stride`
+  const std::byte* send = nullptr;  ///< the part for rank r is at r * `send_stride`
+  std::int64_t send_stride = 0;     ///< all_gather: 0
+  std::byte* receive = nullptr;     ///< the part from rank r is at r * `stride`
   std::int64_t stride = 0;
   std::int64_t part = 0;  ///< bytes of one part
 };
@@ -50,7 +52,6 @@ class Copies {
 
  private:
   [[nodiscard]] std::uint32_t* flag(int at, int piece, int from) const;
-  [[nodiscard]] std::byte* there(int rank, const void* here) const;
   void tell_peers(int piece);
   void push_parts(const CopyPiece& piece) const;
   void move_own_part(const CopyPiece& piece) const;

@@ -30,6 +30,10 @@ std::ptrdiff_t offset_in(const World& world, const void* operand) {
   return offset;
 }
 
+std::byte* there(const World& world, const CommKey& key, int peer, const void* here) {
+  return world.memory_of(key, peer) + offset_in(world, here);
+}
+
 kernels::Before enqueue_gate(cudaStream_t stream, const World& world, const CommKey& key,
                              kernels::Counters counters, const void* placed) {
   const kernels::RankBarrier barrier =
@@ -85,13 +89,12 @@ void enqueue_peers(cudaStream_t stream, World& world, const CommKey& key, Collec
   const bool places = collective != Collective::all_gather;
   enqueue_gate(stream, world, key, kernels::Counters::reset, places ? send : nullptr);
   if (collective == Collective::all_gather) {
-    const std::ptrdiff_t offset = offset_in(world, receive);
     kernels::PeerPush push{.barrier = world.barrier(key),
                            .bytes = count / key.ranks * bytes_of(dtype),
                            .source = send};
     if (push.bytes >= kernels::PeerPush::kMostBytes) refuse_size();
     for (int rank = 0; rank < key.ranks; ++rank) {
-      push.matrices[static_cast<std::size_t>(rank)] = world.memory_of(key, rank) + offset;
+      push.matrices[static_cast<std::size_t>(rank)] = there(world, key, rank, receive);
     }
     OVT_CHECK(kernels::push(stream, push, key.ctas));
     return;

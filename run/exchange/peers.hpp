@@ -28,6 +28,10 @@ kernels::Before enqueue_gate(cudaStream_t stream, const World& world, const Comm
 /// The offset of an operand in `World::memory`. Throws `Failure` (`bad_input`): it is not in there.
 [[nodiscard]] std::ptrdiff_t offset_in(const World& world, const void* operand);
 
+/// The address at rank `peer` that corresponds to `here` in this rank's `World::memory`. Throws as
+/// `offset_in`.
+[[nodiscard]] std::byte* there(const World& world, const CommKey& key, int peer, const void* here);
+
 /// A row-major matrix of `n` columns, of which each rank tells the others its place, and the
 /// collective on it (kernels/peer_exchange.hpp).
 struct PeerMatrix {

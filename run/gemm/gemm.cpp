@@ -12,6 +12,7 @@
 #include "core/gpu.hpp"
 #include "run/agreed.hpp"
 #include "run/gemm/occupied.hpp"
+#include "run/host/inventory.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -110,17 +111,21 @@ std::int64_t pitch_of(const GemmShape& shape) {
   return shape.row_stride > 0 ? shape.row_stride : shape.k;
 }
 
+template <class Value>
+void set(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t which, const Value& value) {
+  OVT_CHECK(cublasLtMatmulDescSetAttribute(operation, which, &value, sizeof value));
+}
+
 /// Where the scales are is said later (`Descriptors::set_scales`).
 void describe_scales(cublasLtMatmulDesc_t operation, Elements elements) {
   const Scales scales = scales_of(elements);
   const std::int8_t fast = is_exact(elements) ? 0 : 1;
-  OVT_CHECK(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast,
-                                           sizeof fast));
+  set(operation, CUBLASLT_MATMUL_DESC_FAST_ACCUM, fast);
   if (scales != Scales::rows) return;  // one scale is the default
 #if CUBLAS_VERSION >= 120900
   const cublasLtMatmulMatrixScale_t mode = CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F;
   for (const auto which : {CUBLASLT_MATMUL_DESC_A_SCALE_MODE, CUBLASLT_MATMUL_DESC_B_SCALE_MODE}) {
-    OVT_CHECK(cublasLtMatmulDescSetAttribute(operation, which, &mode, sizeof mode));
+    set(operation, which, mode);
   }
 #else
   throw Failure(ErrorKind::bad_input,
@@ -160,22 +165,16 @@ struct GemmLibrary::Descriptors {
   Layout c{};
 
   void set_scales(const float* of_a, const float* of_b) const {
-    const auto set = [&](cublasLtMatmulDescAttributes_t which, const float* scales) {
-      OVT_CHECK(cublasLtMatmulDescSetAttribute(operation.get(), which, &scales, sizeof scales));
-    };
-    set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, of_b);  // the library's first operand is B
-    set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, of_a);
+    set(operation.get(), CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, of_b);  // the library's A is B
+    set(operation.get(), CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, of_a);
   }
 };
 
 GemmLibrary::GemmLibrary(World& world)
-    : world_(&world), workspace_(device_memory(kWorkspace + kScaleRoom)) {
-  int device = 0;
-  cudaDeviceProp properties{};
-  OVT_CHECK(cudaGetDevice(&device));
-  OVT_CHECK(cudaGetDeviceProperties(&properties, device));
-  sms_ = properties.multiProcessorCount;
-  compute_capability_ = 10 * properties.major + properties.minor;
+    : world_(&world),
+      sms_(sms_of(current_device())),
+      compute_capability_(compute_capability()),
+      workspace_(device_memory(kWorkspace + kScaleRoom)) {
   cublasLtHandle_t handle = nullptr;
   OVT_CHECK(cublasLtCreate(&handle));
   handle_ = Handle<cublasLtHandle_t, &cublasLtDestroy>(handle);
@@ -192,9 +191,7 @@ const GemmLibrary::Descriptors& GemmLibrary::descriptors(const GemmShape& shape)
   cublasLtMatmulDesc_t operation = nullptr;
   OVT_CHECK(cublasLtMatmulDescCreate(&operation, CUBLAS_COMPUTE_32F, CUDA_R_32F));
   made->operation = Operation(operation);
-  const cublasOperation_t transposed = CUBLAS_OP_T;
-  OVT_CHECK(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
-                                           sizeof transposed));
+  set(operation, CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
   if (is_scaled(shape.elements)) {
     describe_scales(operation, shape.elements);
     // Proposals depend on there being scales, not on where they are.
@@ -202,9 +199,7 @@ const GemmLibrary::Descriptors& GemmLibrary::descriptors(const GemmShape& shape)
                      static_cast<const float*>(workspace_.get()));
   }
   if (shape.sms > 0) {
-    const std::int32_t sms = shape.sms;
-    OVT_CHECK(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, &sms,
-                                             sizeof sms));
+    set(operation, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, std::int32_t{shape.sms});
   }
   const std::int64_t pitch = pitch_of(shape);
   made->b = layout(operand, shape.k, shape.n, pitch, shape.batch, 0);
@@ -374,18 +369,17 @@ Expected<GemmChoice> GemmLibrary::choose(const GemmShape& shape,
   const std::vector<double> first = times(shape, algorithms, operands, 2);
   std::vector<std::size_t> order(algorithms.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return first[a] < first[b]; });
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return first[i]; });
   order.resize(std::min(order.size(), kFinalists));
   std::vector<cublasLtMatmulAlgo_t> finalists;
   finalists.reserve(order.size());
   for (const std::size_t i : order) finalists.push_back(algorithms[i]);
   const std::vector<double> final = times(shape, finalists, operands, 3);
-  const auto best = std::min_element(final.begin(), final.end()) - final.begin();
-  if (final[static_cast<std::size_t>(best)] >= kNever) {
+  const auto best = static_cast<std::size_t>(std::ranges::min_element(final) - final.begin());
+  if (final[best] >= kNever) {
     return bad_input("cuBLASLt proposes algorithms for this GEMM, but none of them runs");
   }
-  GemmChoice choice{.algorithm = finalists[static_cast<std::size_t>(best)],
+  GemmChoice choice{.algorithm = finalists[best],
                     .alignment = alignment,
                     .tried = static_cast<int>(algorithms.size())};
   const std::uint32_t least = std::min(alignment, kLeastAlignment);
@@ -422,8 +416,7 @@ Expected<GemmChoice> GemmLibrary::nearest(const GemmShape& shape) const {
         std::abs(std::log(static_cast<double>(known.m) / static_cast<double>(shape.m)));
     others.emplace_back(apart, &choice);
   }
-  std::stable_sort(others.begin(), others.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(others, {}, [](const auto& each) { return each.first; });
   for (const auto& [apart, choice] : others) {
     if (allows(shape, choice->algorithm) && allows(shape, choice->less_aligned)) return *choice;
   }

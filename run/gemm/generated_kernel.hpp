@@ -16,6 +16,7 @@
 #include "kernels/compile/compiler.hpp"
 #include "kernels/compile/tiled_source.hpp"
 #include "kernels/device/parameters.cuh"
+#include "kernels/hopper_gemm.hpp"
 #include "kernels/rank_barrier.hpp"
 #include "run/scale_operands.hpp"
 #include "strategies/waiting/arrivals.hpp"

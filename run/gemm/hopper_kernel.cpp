@@ -130,7 +130,7 @@ class HopperKernel : public GeneratedKernel {
     const std::int64_t tiles = order.tiles() - operands.left_out_tiles;
     if (tiles <= 0) return {};
     check_room(operands, room_);
-    const bool one_block = operands.rows || operands.stores;  // of the order in the kernel
+    const bool is_queued = operands.rows || operands.stores;  // then the kernel has one row block
     // CTAs that share a tile have no other item: they could not push rows for it.
     const bool pushes = operands.rows && operands.rows->pushes;
     const int ctas = pushes ? 1
@@ -145,14 +145,7 @@ class HopperKernel : public GeneratedKernel {
     // have no other item.
     const Turns turns =
         ctas > 1 ? Turns{.blocks = static_cast<unsigned>(ctas * items.all)}
-                 : turns_of(crew, (one_block ? items.all * tile_.cluster : tiles), tile_.cluster);
-    const device::TensorMap a = tensor_map({.base = operands.a,
-                                            .columns = k,
-                                            .rows = order.block_rows,
-                                            .blocks = order.blocks,
-                                            .row_stride = operands.k,
-                                            .block_stride = order.block_rows * operands.k},
-                                           tile_.block_k, tile_.block_m, operand_of(elements_));
+                 : turns_of(crew, (is_queued ? items.all * tile_.cluster : tiles), tile_.cluster);
     const device::TensorMap b =
         tensor_map({.base = operands.b,
                     .columns = k,
@@ -160,26 +153,27 @@ class HopperKernel : public GeneratedKernel {
                     .row_stride = operands.k,
                     .block_stride = order.n * operands.k},
                    tile_.block_k, tile_.block_n / tile_.cluster, operand_of(elements_));
-    device::Order places = order_of(order, one_block ? 1 : order.blocks, tiles, k, turns, counters);
+    device::Order places = order_of(order, is_queued ? 1 : order.blocks, tiles, k, turns, counters);
     places.ctas = ctas;
     places.signal = kSignal / ctas;
     const unsigned clusters = turns.blocks / static_cast<unsigned>(queued.ctas_an_item);
-    if ((operands.stores || operands.rows) && clusters > kernels::RankFlags::kMostClusters) {
+    if (is_queued && clusters > kernels::RankFlags::kMostClusters) {
       throw Failure(ErrorKind::bad_input,
                     fmt::format("a launch of {} clusters that take items from a queue: at most {}",
                                 clusters, kernels::RankFlags::kMostClusters));
     }
-    const bool queued_launch = operands.stores || operands.rows;
-    return {.parameters = {parameter(a), parameter(b), parameter(places),
-                           operands.rows ? rows_parameter(order, operands, queued, items, room_,
-                                                          own_rows(order, operands, k))
-                                         : parameter(device::NoParams{}),
+    return {.parameters = {parameter(map_of_a(operands.a, order.blocks, order, operands)),
+                           parameter(b), parameter(places),
+                           operands.rows
+                               ? rows_parameter(order, operands, queued, items, room_,
+                                                map_of_a(operands.rows->own, 1, order, operands))
+                               : parameter(device::NoParams{}),
                            operands.stores ? stores_parameter(*operands.stores,
                                                               maps_of(*operands.stores, order),
                                                               room_, bytes_under_way_)
                                            : into_c(order, operands),
-                           queued_launch ? parameter(run_of(operands, items, clusters))
-                                         : parameter(device::NoRun{}),
+                           is_queued ? parameter(run_of(operands, items, clusters))
+                                     : parameter(device::NoRun{}),
                            scales_of(elements_) == Scales::none
                                ? parameter(device::NoParams{})
                                : parameter(scales_parameter(order, operands, elements_))},
@@ -188,12 +182,13 @@ class HopperKernel : public GeneratedKernel {
   }
 
  private:
-  [[nodiscard]] device::TensorMap own_rows(const TileOrder& order,
-                                           const GeneratedOperands& operands,
-                                           std::int64_t k) const {
-    return tensor_map({.base = operands.rows->own,
-                       .columns = k,
+  /// Row blocks of A; `a`: the first one.
+  [[nodiscard]] device::TensorMap map_of_a(const void* a, int blocks, const TileOrder& order,
+                                           const GeneratedOperands& operands) const {
+    return tensor_map({.base = a,
+                       .columns = operands.k - operands.left_out_k,
                        .rows = order.block_rows,
+                       .blocks = blocks,
                        .row_stride = operands.k,
                        .block_stride = order.block_rows * operands.k},
                       tile_.block_k, tile_.block_m, operand_of(elements_));

@@ -44,6 +44,12 @@ bool has_peers(int device) {
   return true;
 }
 
+int attribute(int device, int which) {
+  int value = 0;
+  OVT_CHECK(cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(which), device));
+  return value;
+}
+
 std::string version(int code, int major) {
   return fmt::format("{}.{}", code / major, code % major / 10);
 }
@@ -65,14 +71,26 @@ std::string pci_bus(int device) {
   return bus;
 }
 
-int compute_capability() {
+int current_device() {
   int device = 0;
-  int major = 0;
-  int minor = 0;
   OVT_CHECK(cudaGetDevice(&device));
-  OVT_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  OVT_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
-  return 10 * major + minor;
+  return device;
+}
+
+int sms_of(int device) {
+  return attribute(device, cudaDevAttrMultiProcessorCount);
+}
+
+bool multicast_is_on(int device) {
+  constexpr int kMulticastSupported = 132;  // CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED
+  if (nccl_variable("NCCL_NVLS_ENABLE") == "0") return false;
+  return attribute(device, kMulticastSupported) != 0;
+}
+
+int compute_capability() {
+  const int device = current_device();
+  return 10 * attribute(device, cudaDevAttrComputeCapabilityMajor) +
+         attribute(device, cudaDevAttrComputeCapabilityMinor);
 }
 
 Device inventory(int device, const Nvml& nvml) {
@@ -107,10 +125,8 @@ Expected<int> device_count() {
   int count = 0;
   const cudaError_t code = cudaGetDeviceCount(&count);
   if (code == cudaSuccess && count > 0) return count;
-  return tl::make_unexpected(
-      Error{ErrorKind::machine_unavailable,
-            fmt::format("CUDA finds no GPU: {}",
-                        code == cudaSuccess ? "none is visible" : cudaGetErrorString(code))});
+  return unavailable(fmt::format(
+      "CUDA finds no GPU: {}", code == cudaSuccess ? "none is visible" : cudaGetErrorString(code)));
 }
 
 }  // namespace overlaptune::run

@@ -9,6 +9,14 @@ namespace overlaptune::run {
 /// The PCI address of a GPU, in the form that NVML takes.
 [[nodiscard]] std::string pci_bus(int device);
 
+[[nodiscard]] int current_device();
+/// SMs of a GPU.
+[[nodiscard]] int sms_of(int device);
+
+/// Whether the GPU has NVLink multicast, and the environment does not forbid it to NCCL
+/// (NCCL_NVLS_ENABLE=0), nor do its files.
+[[nodiscard]] bool multicast_is_on(int device);
+
 /// The compute capability of the current GPU: 10 * major + minor.
 [[nodiscard]] int compute_capability();
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "run/check.hpp"
 #include "run/memory/peer_mark.hpp"
+#include "run/nccl.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -92,10 +92,8 @@ Expected<void> GivenMemory::open() {
 
 std::vector<void*> GivenMemory::attach(ncclComm_t communicator, bool maps) {
   if (!maps) return {};
-  int ranks = 0;
-  OVT_CHECK(ncclCommCount(communicator, &ranks));
   const auto& peers = world_.options().peers;
-  return {peers.begin(), peers.begin() + ranks};  // the first ranks of the world
+  return {peers.begin(), peers.begin() + ranks_of(communicator)};  // the first ranks of the world
 }
 
 std::string GivenMemory::out_of_reach() const {

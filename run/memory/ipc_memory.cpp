@@ -1,11 +1,9 @@
 #include "run/memory/ipc_memory.hpp"
 
-#include <cstring>
-#include <span>
-
 #include <fmt/format.h>
 
 #include "run/memory/peer_mark.hpp"
+#include "run/nccl.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -58,16 +56,12 @@ Expected<void> IpcMemory::map(int peer, cudaIpcMemHandle_t handle) {
 Expected<void> IpcMemory::map_all() {
   const auto mine = exported();
   // A rank without a handle tells its error below, so that no rank waits for it.
-  const cudaIpcMemHandle_t told = mine.value_or(cudaIpcMemHandle_t{});
-  const auto all = world_.gathered(std::as_bytes(std::span(&told, 1)));
+  const auto all = world_.told_by_all(mine.value_or(cudaIpcMemHandle_t{}));
   if (!mine) return bad_input("its own memory: " + mine.error().message);
   mappings_.resize(static_cast<std::size_t>(world_.ranks()));
   for (int peer = 0; peer < world_.ranks(); ++peer) {
     if (peer == world_.rank()) continue;
-    cudaIpcMemHandle_t handle{};
-    std::memcpy(&handle, all.data() + static_cast<std::size_t>(peer) * sizeof handle,
-                sizeof handle);
-    if (auto mapped = map(peer, handle); !mapped) {
+    if (auto mapped = map(peer, all[static_cast<std::size_t>(peer)]); !mapped) {
       return bad_input(fmt::format("the memory of rank {}: {}", peer, mapped.error().message));
     }
   }
@@ -98,8 +92,7 @@ std::string IpcMemory::out_of_reach() const {
 
 std::vector<void*> IpcMemory::attach(ncclComm_t communicator, bool maps) {
   if (!maps || !failure_.empty()) return {};
-  int ranks = 0;
-  OVT_CHECK(ncclCommCount(communicator, &ranks));
+  const int ranks = ranks_of(communicator);
   std::vector<void*> addresses;
   addresses.reserve(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank) {  // the first ranks of the world

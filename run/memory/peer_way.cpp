@@ -8,6 +8,7 @@
 
 #include "core/nccl_variables.hpp"
 #include "core/nodes.hpp"
+#include "run/host/inventory.hpp"
 #include "run/memory/given_memory.hpp"
 #include "run/memory/ipc_memory.hpp"
 #include "run/memory/window_memory.hpp"
@@ -35,15 +36,12 @@ bool allocates_without_windows() {
 }
 
 /// Collective: what every rank tells.
-std::vector<Offered> told_by_all(World& world) {
+std::vector<Offered> offered_by_all(World& world) {
   Offered mine{.peer_bytes = world.options().peer_bytes};
   if (mine.peer_bytes == 0 && !world.shares_gpu()) {
     reason_against_windows().copy(mine.against_windows.data(), mine.against_windows.size() - 1);
   }
-  const auto bytes = world.gathered(std::as_bytes(std::span(&mine, 1)));
-  std::vector<Offered> all(bytes.size() / sizeof mine);
-  std::memcpy(all.data(), bytes.data(), bytes.size());
-  return all;
+  return world.told_by_all(mine);
 }
 
 /// Throws on every rank where they do not all give memory of this size, or none.
@@ -57,15 +55,38 @@ void check_given(const std::vector<Offered>& all) {
   }
 }
 
+/// The identity of a GPU, and of nothing else: parts of a GPU that are lent out one by one (MIG)
+/// have the same bus and different UUIDs.
+struct GpuIdentity {
+  std::array<char, 16> uuid{};
+  std::array<int, 3> bus{};
+  friend bool operator==(const GpuIdentity&, const GpuIdentity&) = default;
+};
+
+GpuIdentity identity_of_current() {
+  cudaDeviceProp properties{};
+  OVT_CHECK(cudaGetDeviceProperties(&properties, current_device()));
+  GpuIdentity identity{
+      .bus = {properties.pciDomainID, properties.pciBusID, properties.pciDeviceID}};
+  static_assert(sizeof properties.uuid.bytes == sizeof identity.uuid);
+  std::memcpy(identity.uuid.data(), properties.uuid.bytes, sizeof identity.uuid);
+  return identity;
+}
+
 }  // namespace
+
+int most_ranks_on_a_gpu(World& world) {
+  const std::vector<GpuIdentity> all = world.told_by_all(identity_of_current());
+  std::ptrdiff_t most = 1;
+  for (const GpuIdentity& each : all) most = std::max(most, std::ranges::count(all, each));
+  return static_cast<int>(most);
+}
 
 bool are_on_one_node(World& world) {
   std::array<char, 40> mine{};
   this_node().copy(mine.data(), mine.size() - 1);
-  const auto bytes = world.gathered(std::as_bytes(std::span(mine)));
-  std::vector<std::array<char, 40>> all(bytes.size() / sizeof mine);
-  std::memcpy(all.data(), bytes.data(), bytes.size());
-  return std::all_of(all.begin(), all.end(), [&](const auto& node) { return node == mine; });
+  return std::ranges::all_of(world.told_by_all(mine),
+                             [&](const auto& node) { return node == mine; });
 }
 
 std::string reason_against_windows() {
@@ -82,7 +103,7 @@ std::string reason_against_windows() {
 }
 
 std::unique_ptr<PeerMemory> chosen_peer_memory(World& world) {
-  const std::vector<Offered> all = told_by_all(world);
+  const std::vector<Offered> all = offered_by_all(world);
   check_given(all);
   if (all.front().peer_bytes > 0) return std::make_unique<GivenMemory>(world);
   if (world.shares_gpu()) {

@@ -12,6 +12,10 @@ namespace overlaptune::run {
 /// ranks, else CUDA IPC.
 [[nodiscard]] std::unique_ptr<PeerMemory> chosen_peer_memory(World& world);
 
+/// Collective: the largest number of ranks that have the same GPU; 1 where each has its own. NCCL
+/// lets ranks share one where each has an NCCL_HOSTID of its own.
+[[nodiscard]] int most_ranks_on_a_gpu(World& world);
+
 /// Collective: whether NCCL takes the ranks for those of one host (core/nodes.hpp). Ranks that
 /// share a GPU are not, by `variables_of_sharing_rank`.
 [[nodiscard]] bool are_on_one_node(World& world);

@@ -41,8 +41,11 @@ std::int64_t bytes_of_b_scales(const Problem& problem) {
 }
 
 std::int64_t workspace_bytes(const Work& work) {
-  const auto by_strategy = [&]<class Own>(const Own& /*config*/) {
-    return RunnerOf<Own>::workspace_bytes(work);
+  const auto by_strategy = [&]<class Own>(const Own& /*config*/) -> std::int64_t {
+    if constexpr (requires { RunnerOf<Own>::workspace_bytes(work); }) {
+      return RunnerOf<Own>::workspace_bytes(work);
+    }
+    return RunnerOf<Own>::most_workspace_bytes(work.problem());
   };
   return std::visit(by_strategy, work.config());
 }

@@ -71,8 +71,7 @@ std::string WindowMemory::out_of_reach() const {
 
 /// The addresses of the peers' memory. Empty where not all ranks are in one NVLink domain.
 std::vector<void*> WindowMemory::addresses(ncclComm_t communicator, ncclWindow_t window) const {
-  int ranks = 0;
-  OVT_CHECK(ncclCommCount(communicator, &ranks));
+  const int ranks = ranks_of(communicator);
   const NewerNccl& nccl = newer_nccl();
   std::vector<void*> found;
   if (nccl.peer_pointer != nullptr) {

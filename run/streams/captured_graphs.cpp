@@ -1,7 +1,6 @@
 #include "run/streams/captured_graphs.hpp"
 
-#include <thread>
-
+#include "core/base/patience.hpp"
 #include "run/check.hpp"
 #include "run/memory/result_memory.hpp"
 
@@ -60,10 +59,7 @@ void hold_in_graph(cudaStream_t stream, const void* c) {
 
 int CapturedGraphs::lasting(std::chrono::milliseconds patience) const {
   constexpr std::chrono::milliseconds kPause{1};
-  const auto end = std::chrono::steady_clock::now() + patience;
-  while (*count_ > 0 && std::chrono::steady_clock::now() < end) {
-    std::this_thread::sleep_for(kPause);
-  }
+  static_cast<void>(comes_true([&] { return *count_ <= 0; }, patience, kPause));
   return *count_;
 }
 

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "core/base/error.hpp"
-#include "run/check.hpp"
+#include "run/host/inventory.hpp"
 
 namespace overlaptune::run {
 
@@ -16,9 +16,7 @@ DeviceRuns& DeviceRuns::of(int device) {
 }
 
 DeviceRuns& DeviceRuns::of_current() {
-  int device = 0;
-  OVT_CHECK(cudaGetDevice(&device));
-  return of(device);
+  return of(current_device());
 }
 
 DeviceRuns::Next::Next(DeviceRuns& runs, cudaStream_t stream)

@@ -2,28 +2,25 @@
 
 #include <future>
 #include <thread>
+#include <utility>
 
 namespace overlaptune::run {
 namespace {
 
 /// Shared by the threads. The last one to let go gives it back.
 struct Remains {
-  std::vector<Comm> mapping{};
-  std::unique_ptr<PeerMemory> memory{};
-  std::unique_ptr<PeerMemory> results{};
-  DeviceMemory scratch{};
-  HostMemory host{};
+  Abandoned parts{};
   std::promise<void> done{};
 
   Remains() = default;
   Remains(const Remains&) = delete;
   Remains& operator=(const Remains&) = delete;
   ~Remains() {
-    scratch = {};  // waits for the work of this GPU, as every cudaFree does
-    host = {};
-    mapping.clear();
-    memory.reset();
-    results.reset();
+    parts.scratch = {};  // waits for the work of this GPU, as every cudaFree does
+    parts.host = {};
+    parts.mapping.clear();
+    parts.memory.reset();
+    parts.results.reset();
     done.set_value();
   }
 };
@@ -73,15 +70,12 @@ std::shared_ptr<std::shared_ptr<void>> kept_until_idle(std::shared_ptr<void> mem
 void abandon(Abandoned what, std::chrono::milliseconds limit) {
   int device = 0;
   static_cast<void>(cudaGetDevice(&device));
+  std::vector<Comm> comms = std::exchange(what.comms, {});
   auto remains = std::make_shared<Remains>();
-  remains->mapping = std::move(what.mapping);
-  remains->memory = std::move(what.memory);
-  remains->results = std::move(what.results);
-  remains->scratch = std::move(what.scratch);
-  remains->host = std::move(what.host);
+  remains->parts = std::move(what);
   const std::future<void> end = remains->done.get_future();
   // A thread for each, because a communicator that a graph holds must not keep the others waiting.
-  for (Comm& each : what.comms) {
+  for (Comm& each : comms) {
     start(device, [comm = std::move(each), remains]() mutable {
       { const Comm ending = std::move(comm); }
       remains.reset();

@@ -47,12 +47,8 @@ Waits::Waits(std::chrono::milliseconds limit) {
   void* on_gpu = nullptr;
   OVT_CHECK(cudaHostGetDevicePointer(&on_gpu, memory, 0));
   on_gpu_ = static_cast<WaitControl*>(on_gpu);
-  set_limit(limit);
-  revive();
-}
-
-void Waits::set_limit(std::chrono::milliseconds limit) {
   control_->limit = in_units(limit);
+  revive();
 }
 
 int Waits::number_of(std::string text) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/wait_control.hpp"
+#include "kernels/rank_flags.hpp"
 #include "run/handles.hpp"
 
 namespace overlaptune::run {
@@ -20,7 +20,6 @@ class Waits {
  public:
   explicit Waits(std::chrono::milliseconds limit);
 
-  void set_limit(std::chrono::milliseconds limit);
   /// For kernels: the address on the GPU.
   [[nodiscard]] kernels::WaitControl* control() const { return on_gpu_; }
 

@@ -1,7 +1,6 @@
 #include "strategies/chunked/runner.hpp"
 
 #include "run/exchange/pieces.hpp"
-#include "run/memory/exchanged_memory.hpp"
 #include "run/streams/fork.hpp"
 
 namespace overlaptune::run {
@@ -57,16 +56,8 @@ Expected<std::unique_ptr<Plan>> RunnerOf<Chunked>::make(const Request& request) 
   return std::make_unique<ChunkedPlan>(request, std::move(*pieces));
 }
 
-std::int64_t RunnerOf<Chunked>::workspace_bytes(const Work& work) {
-  return bytes_of_pieces(work.problem());
-}
-
 std::int64_t RunnerOf<Chunked>::most_workspace_bytes(const Problem& problem) {
   return bytes_of_pieces(problem);
-}
-
-bool RunnerOf<Chunked>::goes_through_world(const Problem& problem, const Chunked& config) {
-  return exchanges_in_world(problem, config.transport);
 }
 
 }  // namespace overlaptune::run

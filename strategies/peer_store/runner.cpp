@@ -75,9 +75,10 @@ class PeerStorePlan : public Plan {
     for (int peer = 0; peer < problem_.ranks; ++peer) {
       const bool has_slots = bytes_of_slots(problem_, stored_) > 0;
       const bool own = peer == world_.rank();
-      peers.push_back({.slots = has_slots ? there(peer, operands.workspace) : nullptr,
-                       .c = rows_in(own ? operands.c : world_.memory_of(route_, peer), own),
-                       .result = own ? nullptr : rows_in(world_.results_of(route_, peer), false)});
+      peers.push_back(
+          {.slots = has_slots ? there(world_, route_, peer, operands.workspace) : nullptr,
+           .c = rows_in(own ? operands.c : world_.memory_of(route_, peer), own),
+           .result = own ? nullptr : rows_in(world_.results_of(route_, peer), false)});
     }
     const int signals = gemm_.signals_a_tile();
     GeneratedStores made = stores_of(problem_, stored_, world_.rank(), std::move(peers), signals);
@@ -118,11 +119,6 @@ class PeerStorePlan : public Plan {
     if (c == nullptr || (op.c_is_block && !own)) return nullptr;
     if (op.c_is_block || op.in_place()) return c;
     return at(c, world_.rank() * order_.block_rows * problem_.n, result_of(problem_.elements));
-  }
-
-  /// The address at a rank that corresponds to `here`.
-  [[nodiscard]] void* there(int peer, void* here) const {
-    return world_.memory_of(route_, peer) + offset_in(world_, here);
   }
 
   const GeneratedGemm& gemm_;

@@ -1,7 +1,6 @@
 #include "strategies/sequential/runner.hpp"
 
 #include "run/exchange/pieces.hpp"
-#include "run/memory/exchanged_memory.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -32,16 +31,8 @@ Expected<std::unique_ptr<Plan>> RunnerOf<Sequential>::make(const Request& reques
   return std::make_unique<SequentialPlan>(std::move(*pieces));
 }
 
-std::int64_t RunnerOf<Sequential>::workspace_bytes(const Work& work) {
-  return bytes_of_pieces(work.problem());
-}
-
 std::int64_t RunnerOf<Sequential>::most_workspace_bytes(const Problem& problem) {
   return bytes_of_pieces(problem);
-}
-
-bool RunnerOf<Sequential>::goes_through_world(const Problem& problem, const Sequential& config) {
-  return exchanges_in_world(problem, config.transport);
 }
 
 }  // namespace overlaptune::run

@@ -9,9 +9,7 @@ namespace overlaptune::run {
 template <>
 struct RunnerOf<Sequential> {
   [[nodiscard]] static Expected<std::unique_ptr<Plan>> make(const Request& request);
-  [[nodiscard]] static std::int64_t workspace_bytes(const Work& work);
   [[nodiscard]] static std::int64_t most_workspace_bytes(const Problem& problem);
-  [[nodiscard]] static bool goes_through_world(const Problem& problem, const Sequential& config);
 };
 
 }  // namespace overlaptune::run

@@ -1,7 +1,6 @@
 #include "strategies/signaled/runner.hpp"
 
 #include "run/gemm/launches.hpp"
-#include "run/memory/exchanged_memory.hpp"
 #include "run/streams/fork.hpp"
 #include "strategies/signaled/run_group_exchange.hpp"
 
@@ -128,10 +127,6 @@ std::int64_t RunnerOf<Signaled>::workspace_bytes(const Work& work) {
 std::int64_t RunnerOf<Signaled>::most_workspace_bytes(const Problem& problem) {
   const std::int64_t bytes = collective_bytes(problem).count;
   return traits_of(problem.op).sums ? bytes : 2 * bytes;
-}
-
-bool RunnerOf<Signaled>::goes_through_world(const Problem& problem, const Signaled& config) {
-  return exchanges_in_world(problem, config.transport.beside_gemm);
 }
 
 }  // namespace overlaptune::run

@@ -16,7 +16,6 @@ struct RunnerOf<Signaled> {
   [[nodiscard]] static Expected<std::unique_ptr<Plan>> make(const Request& request);
   [[nodiscard]] static std::int64_t workspace_bytes(const Work& work);
   [[nodiscard]] static std::int64_t most_workspace_bytes(const Problem& problem);
-  [[nodiscard]] static bool goes_through_world(const Problem& problem, const Signaled& config);
 };
 
 }  // namespace overlaptune::run

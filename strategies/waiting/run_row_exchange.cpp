@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "run/exchange/collective.hpp"
+#include "run/exchange/copies.hpp"
 #include "run/exchange/elements.hpp"
 #include "run/exchange/peers.hpp"
 #include "run/streams/captured_runs.hpp"
@@ -109,16 +110,16 @@ class RowsByCopies : public RowsOfPeers {
   void send(const Operands& operands, std::size_t group, std::int64_t first,
             kernels::RankFlags& flags) {
     const ArrivingRows& rows = groups_[group];
-    const int peer = receiver(rows.block);
     const Dtype operand = operand_of(problem_.elements);
     const std::int64_t first_row = world_.rank() * block_rows_ + rows.first_row;
     const auto size = [](std::int64_t bytes) { return static_cast<std::size_t>(bytes); };
     const std::size_t pitch = size(problem_.k * bytes_of(operand));
     const std::size_t width = size(std::min(columns_, problem_.k - first) * bytes_of(operand));
-    void* const to = there(peer, at(operands.workspace, first_row * problem_.k + first, operand));
+    void* const to = there(world_, route_, receiver(rows.block),
+                           at(operands.workspace, first_row * problem_.k + first, operand));
     const void* const from = at(operands.a, rows.first_row * problem_.k + first, operand);
     if (width == pitch) {
-      copy(to, from, rows.rows * problem_.k * bytes_of(operand));
+      copy(lane(), to, from, rows.rows * problem_.k * bytes_of(operand));
     } else {
       OVT_CHECK(cudaMemcpy2DAsync(to, pitch, from, pitch, width, size(rows.rows),
                                   cudaMemcpyDeviceToDevice, lane()));
@@ -130,18 +131,12 @@ class RowsByCopies : public RowsOfPeers {
   /// The scales of all rows travel before the first of these, whose counter tells of both.
   void send_scales(const Operands& operands, int block) {
     if (!gathers_scales()) return;
-    copy(there(receiver(block), scales(operands) + world_.rank() * block_rows_), operands.scales.a,
-         block_rows_ * static_cast<std::int64_t>(sizeof(float)));
+    copy(lane(),
+         there(world_, route_, receiver(block), scales(operands) + world_.rank() * block_rows_),
+         operands.scales.a, block_rows_ * static_cast<std::int64_t>(sizeof(float)));
   }
 
-  void copy(void* to, const void* from, std::int64_t bytes) const {
-    OVT_CHECK(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice,
-                              lane()));
-  }
   [[nodiscard]] cudaStream_t lane() const { return world_.copy_lanes().copies.get(); }
-  [[nodiscard]] std::byte* there(int peer, const void* here) const {
-    return world_.memory_of(route_, peer) + offset_in(world_, here);
-  }
   /// The rank to which this one is the `block`-th before it.
   [[nodiscard]] int receiver(int block) const { return (world_.rank() + block) % problem_.ranks; }
 
@@ -169,9 +164,8 @@ class PushedByGemm : public RowsOfPeers {
       rows.arrivals[group].sent = groups_[group];
     }
     rows.pushes = {.ctas = route_.ctas, .leaves_out_a_group = leaves_out_};
-    const std::ptrdiff_t offset = offset_in(world_, operands.workspace);
     for (int peer = 0; peer < problem_.ranks; ++peer) {
-      rows.pushes->gathered.push_back(world_.memory_of(route_, peer) + offset);
+      rows.pushes->gathered.push_back(there(world_, route_, peer, operands.workspace));
     }
   }
 

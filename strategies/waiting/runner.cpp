@@ -2,7 +2,6 @@
 
 #include "run/gemm/generated_gemm.hpp"
 #include "run/gemm/launches.hpp"
-#include "run/memory/exchanged_memory.hpp"
 #include "strategies/waiting/arrivals.hpp"
 #include "strategies/waiting/run_row_exchange.hpp"
 
@@ -99,17 +98,9 @@ Expected<std::unique_ptr<Plan>> RunnerOf<Waiting>::make(const Request& request) 
   return std::make_unique<WaitingPlan>(request, **gemm, std::move(*exchange));
 }
 
-std::int64_t RunnerOf<Waiting>::workspace_bytes(const Work& work) {
-  return most_workspace_bytes(work.problem());
-}
-
 /// The whole A, gathered, and behind it its scales, if each row has one.
 std::int64_t RunnerOf<Waiting>::most_workspace_bytes(const Problem& problem) {
   return collective_bytes(problem).count + gathered_scales_bytes(problem);
-}
-
-bool RunnerOf<Waiting>::goes_through_world(const Problem& problem, const Waiting& config) {
-  return exchanges_in_world(problem, config.transport);
 }
 
 }  // namespace overlaptune::run

@@ -32,18 +32,18 @@ TEST(HopperGemm, compiles_without_spills) {
         Tile{112, 192, 64, 3, 2}, Tile{256, 128, 64, 3, 1}}) {
     // Each dtype, a kernel that waits for rows, and kernels that store at ranks.
     for (const auto& [elements, launches] :
-         {std::pair{Elements::bf16, HopperLaunches{.segments = 16}},
-          {Elements::fp16, HopperLaunches{.segments = 16}},
-          {Elements::bf16, HopperLaunches{.waits = 16}},
-          {Elements::bf16, HopperLaunches{.ranks = 2, .groups = 16}},
-          {Elements::fp16, HopperLaunches{.ranks = 8, .groups = 192}},
-          {Elements::bf16, HopperLaunches{.ranks = 8, .groups = 192}},
-          {Elements::e4m3_rows_bf16, HopperLaunches{.segments = 16}},
-          {Elements::e4m3_rows_bf16, HopperLaunches{.waits = 16}},
-          {Elements::e4m3_rows_bf16, HopperLaunches{.ranks = 8, .groups = 192}},
-          {Elements::e4m3_rows_bf16_exact, HopperLaunches{.segments = 16}},
-          {Elements::e4m3_rows_bf16_exact, HopperLaunches{.waits = 16}},
-          {Elements::e4m3_rows_bf16_exact, HopperLaunches{.ranks = 8, .groups = 192}}}) {
+         {std::pair{Elements::bf16, LaunchRoom{.segments = 16}},
+          {Elements::fp16, LaunchRoom{.segments = 16}},
+          {Elements::bf16, LaunchRoom{.waits = 16}},
+          {Elements::bf16, LaunchRoom{.ranks = 2, .groups = 16}},
+          {Elements::fp16, LaunchRoom{.ranks = 8, .groups = 192}},
+          {Elements::bf16, LaunchRoom{.ranks = 8, .groups = 192}},
+          {Elements::e4m3_rows_bf16, LaunchRoom{.segments = 16}},
+          {Elements::e4m3_rows_bf16, LaunchRoom{.waits = 16}},
+          {Elements::e4m3_rows_bf16, LaunchRoom{.ranks = 8, .groups = 192}},
+          {Elements::e4m3_rows_bf16_exact, LaunchRoom{.segments = 16}},
+          {Elements::e4m3_rows_bf16_exact, LaunchRoom{.waits = 16}},
+          {Elements::e4m3_rows_bf16_exact, LaunchRoom{.ranks = 8, .groups = 192}}}) {
       const bool large = tile.block_m * tile.block_n > gpu_limits(kHopper).largest_store_area;
       if (launches.ranks > 0 && large) continue;
       Tile of_elements = tile;
