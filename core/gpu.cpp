@@ -58,26 +58,6 @@ constexpr std::array<GpuLimits, 6> kLimits{{
 constexpr int kAcrossMultiple = 16;
 constexpr int kBarrierBytes = 1536;  // mbarriers of the pipeline and alignment of the first stage
 
-}  // namespace
-
-const GpuLimits& gpu_limits(int compute_capability) {
-  const GpuLimits* best = &kLimits.front();
-  for (const GpuLimits& limits : kLimits) {
-    if (limits.compute_capability <= compute_capability) best = &limits;
-  }
-  return *best;
-}
-
-std::int64_t shared_memory_bytes(const Tile& tile, Elements elements) {
-  constexpr std::int64_t kStagedRowBytes = 128;
-  const std::int64_t stage = operand_bytes(elements) * (tile.block_m + tile.block_n) * tile.block_k;
-  // The output is staged a part at a time, so that its store overlaps the next block.
-  const std::int64_t row = std::min(tile.across() * result_bytes(elements), kStagedRowBytes);
-  return tile.stages * stage + tile.down() * row + kBarrierBytes;
-}
-
-namespace {
-
 /// Whether the kernel has registers for scales beside the sums.
 bool has_room_for_scales(const Tile& tile, const GpuLimits& limits) {
   return tile.block_m * tile.block_n <= limits.largest_store_area &&
@@ -100,6 +80,22 @@ bool fits_shared_memory(const Tile& tile, const GpuLimits& limits, Elements elem
 }
 
 }  // namespace
+
+const GpuLimits& gpu_limits(int compute_capability) {
+  const GpuLimits* best = &kLimits.front();
+  for (const GpuLimits& limits : kLimits) {
+    if (limits.compute_capability <= compute_capability) best = &limits;
+  }
+  return *best;
+}
+
+std::int64_t shared_memory_bytes(const Tile& tile, Elements elements) {
+  constexpr std::int64_t kStagedRowBytes = 128;
+  const std::int64_t stage = operand_bytes(elements) * (tile.block_m + tile.block_n) * tile.block_k;
+  // The output is staged a part at a time, so that its store overlaps the next block.
+  const std::int64_t row = std::min(tile.across() * result_bytes(elements), kStagedRowBytes);
+  return tile.stages * stage + tile.down() * row + kBarrierBytes;
+}
 
 bool is_feasible(const Tile& tile, const GpuLimits& limits, Elements elements) {
   const auto is_one_of = [](int size, int multiple, int largest) {

@@ -25,6 +25,13 @@ Slowdown interpolated(const std::vector<T>& list, double at, Place place, Value 
   return blended(value(*low), value(*high), (at - place(*low)) / (place(*high) - place(*low)));
 }
 
+/// Whether the factors of one key may stand for the other. They may not if only one of the two has
+/// SMs of its own.
+bool are_alike(const CollectiveKey& a, const CollectiveKey& b) {
+  return a.collective == b.collective && a.ranks == b.ranks && a.transport == b.transport &&
+         (a.comm_ctas == 0) == (b.comm_ctas == 0);
+}
+
 }  // namespace
 
 ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
@@ -111,17 +118,6 @@ ContentionModel ContentionModel::fit(std::span<const Measurement> measurements,
   }
   return model;
 }
-
-namespace {
-
-/// Whether the factors of one key may stand for the other. They may not if only one of the two has
-/// SMs of its own.
-bool are_alike(const CollectiveKey& a, const CollectiveKey& b) {
-  return a.collective == b.collective && a.ranks == b.ranks && a.transport == b.transport &&
-         (a.comm_ctas == 0) == (b.comm_ctas == 0);
-}
-
-}  // namespace
 
 bool ContentionModel::knows(const CollectiveKey& key) const {
   return std::ranges::find(settings_, key, &Setting::collective) != settings_.end();

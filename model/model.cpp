@@ -84,17 +84,18 @@ Model::~Model() = default;
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 
-Expected<const GemmModel*> ClassGemms::generated_gemm() const {
-  if (generated) return &*generated;
-  return bad_input("model: no GEMM with a given tile is stored for this platform: probe it first");
-}
-
 Expected<const ClassGemms*> Model::Parts::gemms_of(Elements elements) const {
   const auto found = gemms.find(rate_class_of(elements));
   if (found != gemms.end()) return &found->second;
   return bad_input("model: no GEMM of " + std::string(to_string(elements)) +
                    " is stored for this platform: run `overlaptune probe --dtype " +
                    std::string(to_string(elements)) + "` first");
+}
+
+Expected<const ClassGemms*> Model::Parts::generated_gemms_of(Elements elements) const {
+  const auto found = gemms_of(elements);
+  if (!found || (*found)->generated) return found;
+  return bad_input("model: no GEMM with a given tile is stored for this platform: probe it first");
 }
 
 Expected<Model> Model::fit(const Platform& platform, std::span<const Measurement> measurements,
@@ -163,17 +164,13 @@ Expected<Microseconds> Model::predict(const Probe& probe) const {
   if (gemm == nullptr) {
     return bad_input("model: " + to_string(probe) + ": expected a collective or a GEMM");
   }
-  const auto gemms = parts_->gemms_of(gemm->elements);
+  const bool is_library = gemm->tile.is_library();
+  const auto gemms =
+      is_library ? parts_->gemms_of(gemm->elements) : parts_->generated_gemms_of(gemm->elements);
   if (!gemms) return error_of(gemms);
   const int sms = gemm->sms > 0 ? gemm->sms : parts_->platform.sms;
-  double full_clock = 0;
-  if (gemm->tile.is_library()) {
-    full_clock = (*gemms)->library.time(gemm->m, gemm->n, gemm->k, sms);
-  } else {
-    const auto generated = (*gemms)->generated_gemm();
-    if (!generated) return error_of(generated);
-    full_clock = (*generated)->whole(*gemm, sms);
-  }
+  const double full_clock = is_library ? (*gemms)->library.time(gemm->m, gemm->n, gemm->k, sms)
+                                       : (*gemms)->generated->whole(*gemm, sms);
   const Problem problem{.m = gemm->m, .n = gemm->n, .k = gemm->k, .elements = gemm->elements};
   const double slowdown =
       clock_slowdown_in_turn(parts_->clock, problem, {}, {full_clock, gemm->tile}, 0);

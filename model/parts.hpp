@@ -22,9 +22,6 @@ struct ClassGemms {
   LibraryGemmModel library{};
   std::optional<GemmModel> generated{};  ///< absent where too few of them were probed
   ContentionModel contention{};          ///< both families of GEMMs beside collectives
-
-  /// Error: `generated` is absent.
-  [[nodiscard]] Expected<const GemmModel*> generated_gemm() const;
 };
 
 struct Model::Parts {
@@ -44,6 +41,8 @@ struct Model::Parts {
 
   /// The GEMMs of the dtype's rate class. Error: too few of them were probed.
   [[nodiscard]] Expected<const ClassGemms*> gemms_of(Elements elements) const;
+  /// Those, with `ClassGemms::generated`. Error: it is absent, too.
+  [[nodiscard]] Expected<const ClassGemms*> generated_gemms_of(Elements elements) const;
 };
 
 }  // namespace overlaptune

@@ -57,10 +57,8 @@ Expected<void> check_peer_access(const Model::Parts& parts, const Problem& probl
 }  // namespace
 
 Expected<StoreSetting> store_setting(const Model::Parts& parts, const Problem& problem) {
-  const auto gemms = parts.gemms_of(problem.elements);
+  const auto gemms = parts.generated_gemms_of(problem.elements);
   if (!gemms) return error_of(gemms);
-  const auto generated = (*gemms)->generated_gemm();
-  if (!generated) return error_of(generated);
   if (!parts.store_rate) {
     return bad_input(
         "model: no copy into a peer's memory by CTAs is stored for this platform: run `overlaptune "

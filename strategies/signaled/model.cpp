@@ -50,17 +50,15 @@ Expected<GroupCollectives> collectives_of(const Model::Parts& parts, const Class
 
 Expected<Prediction> ModelOf<Signaled>::predict(const Model::Parts& parts, const Work& work,
                                                 Launch launch) const {
-  const auto gemms = parts.gemms_of(work.problem().elements);
+  const auto gemms = parts.generated_gemms_of(work.problem().elements);
   if (!gemms) return error_of(gemms);
-  const auto generated = (*gemms)->generated_gemm();
-  if (!generated) return error_of(generated);
   const Problem& problem = work.problem();
   const auto groups = collectives_of(parts, **gemms, problem, work.config_as<Signaled>(), launch);
   if (!groups) return error_of(groups);
   const TiledWork& tiled = work.tiled();
   const GemmWork tiles = work_beside(*groups, tiled.kernel.tile, tiled.order, problem.k);
   const ClockedGemm gemm =
-      clocked(parts.clock, problem, tiles, (*generated)->tile_time(tiles), *groups);
+      clocked(parts.clock, problem, tiles, (*gemms)->generated->tile_time(tiles), *groups);
   const std::vector<CutPoint> points = cut_points(tiled.cuts);
   const PartitionProblem partition = partition_problem(*groups, gemm, tiled.cuts, points);
   std::vector<std::size_t> ends(tiled.cuts.size());
@@ -88,8 +86,8 @@ Expected<Prediction> ModelOf<Signaled>::predict(const Model::Parts& parts, const
 std::optional<Scored> ModelOf<Signaled>::adapted(const Model::Parts& parts, const Problem& problem,
                                                  Launch launch, const Config& config) const {
   const auto& own = std::get<Signaled>(config);
-  const auto gemms = parts.gemms_of(problem.elements);
-  if (!gemms || !(*gemms)->generated) return std::nullopt;
+  const auto gemms = parts.generated_gemms_of(problem.elements);
+  if (!gemms) return std::nullopt;
   const auto groups = collectives_of(parts, **gemms, problem, own, launch);
   if (!groups) return std::nullopt;
   const int swizzle = most_swizzle(problem, own.tile, own.swizzle);

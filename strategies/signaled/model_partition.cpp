@@ -4,11 +4,112 @@
 #include <cstdint>
 #include <limits>
 
-#include "strategies/signaled/model_group_table.hpp"
 #include "strategies/signaled/model_partition_bound.hpp"
 
 namespace overlaptune {
 namespace {
+
+/// The times of all groups.
+class GroupTable {
+ public:
+  explicit GroupTable(const PartitionProblem& problem) : cuts_(problem.cuts.size()) {
+    times_.resize(cuts_ * cuts_);
+    for (std::size_t begin = 0; begin + 1 < cuts_; ++begin) {
+      double* times = &times_[begin * cuts_];
+      std::size_t segment = 0;
+      for (std::size_t end = begin + 1; end + 1 < cuts_; ++end) {
+        const double bytes = problem.cuts[end].bytes - problem.cuts[begin].bytes;
+        times[end] = problem.group_time(begin, end, problem.collective->ascending(bytes, segment));
+      }
+      times[cuts_ - 1] = problem.group_time(begin, cuts_ - 1);
+    }
+  }
+
+  /// The times of the groups that begin at a cut, by the cut that ends them.
+  [[nodiscard]] const double* from(std::size_t begin) const { return &times_[begin * cuts_]; }
+
+ private:
+  std::size_t cuts_;
+  std::vector<double> times_;
+};
+
+/// Says whether what follows a state may end before a limit.
+class EarliestEnd {
+ public:
+  EarliestEnd(const PartitionProblem& problem, const GroupTable& groups)
+      : rates_(problem.rates), last_start_(problem.rates) {
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    const std::size_t last_cut = problem.cuts.size() - 1;
+    last_.resize(last_cut);
+    rests_.resize(last_cut, {kNone, kNone});
+    rests_.back() = {};
+    all_rests_.resize(last_cut + 1, {kNone, kNone});
+    all_rests_.back() = {0, -rates_.gap};  // no gap follows the last group
+    const auto lower = [this](Rest& rest, double time, const Rest& others) {
+      rest.consumption = std::min(rest.consumption, time + others.consumption);
+      rest.in_a_row = std::min(rest.in_a_row, time + rates_.gap + others.in_a_row);
+    };
+    for (std::size_t begin = last_cut; begin-- > 0;) {
+      const double* times = groups.from(begin);
+      for (std::size_t end = begin + 1; end < last_cut; ++end) {
+        lower(rests_[begin], times[end], rests_[end]);
+        lower(all_rests_[begin], times[end], all_rests_[end]);
+      }
+      lower(all_rests_[begin], times[last_cut], all_rests_[last_cut]);
+      last_[begin] = times[last_cut];
+    }
+    least_last_ = last_;
+    least_rests_ = rests_;
+    for (std::size_t i = 1; i < last_cut; ++i) {
+      least_last_[i] = std::min(least_last_[i], least_last_[i - 1]);
+      Rest& more = least_rests_[last_cut - 1 - i];
+      more.consumption = std::max(more.consumption, least_rests_[last_cut - i].consumption);
+      more.in_a_row = std::max(more.in_a_row, least_rests_[last_cut - i].in_a_row);
+    }
+  }
+
+  /// Whether a partition with this state at this cut may end before `limit`.
+  [[nodiscard]] bool is_before(double limit, const OverlapState& state, std::size_t cut) {
+    const double from = state.consumer_end + rates_.gap;
+    return std::max(state.producer_end + rates_.trigger, from) + last_[cut] < limit ||
+           is_before(limit, state, cut, from);
+  }
+
+  /// Whether a partition with this state at this cut may end before `limit`, if at least one group
+  /// comes before the last one, and the consumer does not start on the last one before `from`.
+  [[nodiscard]] bool is_before(double limit, const OverlapState& state, std::size_t cut,
+                               double from) {
+    const std::size_t most = last_.size() - 1;
+    if (cut >= most) return false;
+    const auto last = [&](std::size_t begin) { return least_last_[begin]; };
+    const auto before = [&](std::size_t begin) {
+      return last_start_(state, from,
+                         {rests_[cut].consumption - least_rests_[begin].consumption,
+                          rests_[cut].in_a_row - least_rests_[begin].in_a_row});
+    };
+    // The last group that was possible for another state often is for this one.
+    if (possible_ > cut && last(possible_) + before(possible_) < limit) return true;
+    // Where the consumer is the limit, all last groups are equally good, and the sum of all groups
+    // tells as much.
+    if (last_start_(state, from, all_rests_[cut]) >= limit) return false;
+    const auto found = find_under(limit, cut + 1, most, last, before);
+    if (!found) return false;
+    possible_ = *found;
+    return true;
+  }
+
+ private:
+  OverlapRates rates_;
+  LastStart last_start_;
+  std::vector<Rest> all_rests_{};     ///< the least of all groups from a cut on
+  std::vector<double> last_{};        ///< the last group, by the cut where it begins
+  std::vector<double> least_last_{};  ///< the least of those that begin there or before
+  /// The least of groups from a cut to the last but one. From one cut to another takes at least the
+  /// difference of the two.
+  std::vector<Rest> rests_{};
+  std::vector<Rest> least_rests_{};  ///< the most of those from there or from later cuts
+  std::size_t possible_ = 0;         ///< where a last group began that was possible
+};
 
 /// A state worth keeping, and how it was reached.
 struct Node {
@@ -204,25 +305,6 @@ class PartitionSearch {
   std::vector<Node> kept_{};               // the states that were extended; `parent` is an index
 };
 
-}  // namespace
-
-std::vector<Piece> pieces(const PartitionProblem& problem, std::span<const std::size_t> ends) {
-  std::vector<Piece> list;
-  list.reserve(ends.size());
-  std::size_t begin = 0;
-  double before = 0;
-  for (const std::size_t end : ends) {
-    const double produced = problem.produced(ends.front(), end);
-    list.push_back(
-        {.production = produced - before, .consumption = problem.group_time(begin, end)});
-    before = produced;
-    begin = end;
-  }
-  return list;
-}
-
-namespace {
-
 /// The part of the problem that is known without a look at all groups.
 WholeProblem whole(const PartitionProblem& problem) {
   WholeProblem known{.start = problem.start,
@@ -240,6 +322,21 @@ WholeProblem whole(const PartitionProblem& problem) {
 }
 
 }  // namespace
+
+std::vector<Piece> pieces(const PartitionProblem& problem, std::span<const std::size_t> ends) {
+  std::vector<Piece> list;
+  list.reserve(ends.size());
+  std::size_t begin = 0;
+  double before = 0;
+  for (const std::size_t end : ends) {
+    const double produced = problem.produced(ends.front(), end);
+    list.push_back(
+        {.production = produced - before, .consumption = problem.group_time(begin, end)});
+    before = produced;
+    begin = end;
+  }
+  return list;
+}
 
 Partition best_partition(const PartitionProblem& problem, double limit) {
   const WholeProblem known = whole(problem);

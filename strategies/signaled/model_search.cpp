@@ -265,8 +265,8 @@ std::vector<GroupCollectives> all_collectives(const Model::Parts& parts, const C
 
 void ModelOf<Signaled>::search(const Model::Parts& parts, const Problem& problem, Launch launch,
                                Space space, BestConfigs& best) const {
-  const auto gemms = parts.gemms_of(problem.elements);
-  if (!gemms || !(*gemms)->generated) return;
+  const auto gemms = parts.generated_gemms_of(problem.elements);
+  if (!gemms) return;
   const std::vector<GroupCollectives> collectives =
       all_collectives(parts, **gemms, problem, launch, space);
   if (collectives.empty()) return;

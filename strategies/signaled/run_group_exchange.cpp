@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "kernels/exchange.hpp"
+#include "run/check.hpp"
 #include "run/exchange/collective.hpp"
+#include "run/exchange/copies.hpp"
 #include "run/exchange/elements.hpp"
 #include "run/exchange/peers.hpp"
-#include "strategies/signaled/run_wave_group.hpp"
 
 namespace overlaptune::run {
 namespace {
@@ -34,6 +36,123 @@ GroupRoutes routes_of(const Work& work) {
   if (last != beside_gemm) routes.last = route(work.collective(), ranks, kNcclsChoice, last);
   return routes;
 }
+
+std::int64_t elements_of(const std::vector<Region>& regions) {
+  std::int64_t count = 0;
+  for (const Region& region : regions) count += region.rows * region.columns;
+  return count;
+}
+
+/// A wave group that a collective or copy engines exchange: the memory into which its tiles store,
+/// and the way from there into the result. Tiles that cannot be stored in place are staged.
+class WaveGroup {
+ public:
+  /// The group of the tiles between two cuts. Between two contiguous cuts the rows are whole, and
+  /// are received in place, without copies.
+  WaveGroup(const Problem& problem, const CommKey& route, const TileOrder& order, const Cut& begin,
+            const Cut& end)
+      : problem_(problem),
+        route_(route),
+        regions_(regions(order, begin, end)),
+        contiguous_(begin.contiguous && end.contiguous),
+        blocks_(order.blocks),
+        elements_(elements_of(regions_)),
+        before_(begin.bytes.count / result_bytes(problem.elements)),
+        block_rows_(order.block_rows) {}
+
+  /// Appends one segment for each region, in the order of their tiles.
+  void add_segments(int counter, const Operands& operands,
+                    std::vector<GeneratedSegment>& to) const {
+    // An all-reduce of whole rows works in place.
+    const bool in_place = contiguous_ && traits_of(problem_.op).in_place();
+    const Dtype dtype = result_of(problem_.elements);
+    std::int64_t offset = 0;
+    for (const Region& region : regions_) {
+      to.push_back({.region = region,
+                    .counter = counter,
+                    .c = in_place ? at(operands.c, region.first_row * problem_.n, dtype)
+                                  : at(staged(operands), offset, dtype),
+                    .row_stride = region.columns,
+                    .block_stride = elements_});
+      offset += region.rows * region.columns;
+    }
+  }
+
+  /// Enqueues the collective and, for a group that is not contiguous, the copies into place. Only
+  /// ranks that take part call this.
+  void enqueue_exchange(cudaStream_t stream, World& world, const Operands& operands) const {
+    const OpTraits& op = traits_of(problem_.op);
+    const Dtype dtype = result_of(problem_.elements);
+    std::byte* const stage = staged(operands);
+    if (op.sums) {
+      std::byte* const own = op.c_is_block ? at(stage, world.rank() * elements_, dtype) : stage;
+      std::byte* const sums = contiguous_ ? in_c(operands) : own;
+      enqueue(stream, world, route_, op.collective, dtype, op.in_place() ? sums : stage, sums,
+              elements_ * blocks_);
+      if (!contiguous_) enqueue_reorder(stream, sums, operands);
+      return;
+    }
+    if (contiguous_) {
+      enqueue_all_to_all(stream, world, route_, dtype, stage, in_c(operands),
+                         {elements_, elements_, block_rows_ * problem_.n});
+      return;
+    }
+    std::byte* const received = at(operands.workspace, problem_.m * problem_.n + before_, dtype);
+    enqueue_all_to_all(stream, world, route_, dtype, stage, received,
+                       {elements_, elements_, elements_});
+    enqueue_reorder(stream, received, operands);
+  }
+
+  /// The group as a piece of an exchange by copy engines. Only for contiguous groups.
+  [[nodiscard]] CopyPiece copy_piece(const Operands& operands) const {
+    const std::int64_t bytes = result_bytes(problem_.elements);
+    return {.send = staged(operands),
+            .send_stride = elements_ * bytes,
+            .receive = in_c(operands),
+            .stride = block_rows_ * problem_.n * bytes,
+            .part = elements_ * bytes};
+  }
+
+ private:
+  /// Staged groups follow one another, each as [row block][region][row][column].
+  [[nodiscard]] std::byte* staged(const Operands& operands) const {
+    return at(operands.workspace, before_, result_of(problem_.elements));
+  }
+
+  /// The first row of the group in C.
+  [[nodiscard]] std::byte* in_c(const Operands& operands) const {
+    return at(operands.c, regions_.front().first_row * problem_.n, result_of(problem_.elements));
+  }
+
+  /// Copies a group from [row block][region][row][column] into place in C, which may have only the
+  /// block of this rank.
+  void enqueue_reorder(cudaStream_t stream, const std::byte* from, const Operands& operands) const {
+    const Dtype dtype = result_of(problem_.elements);
+    const std::int64_t bytes = bytes_of(dtype);
+    std::int64_t before = 0;
+    for (const Region& region : regions_) {
+      const std::int64_t first = region.first_row * problem_.n + region.first_column;
+      OVT_CHECK(kernels::move(stream, {.to = at(operands.c, first, dtype),
+                                       .from = at(from, before, dtype),
+                                       .row_bytes = region.columns * bytes,
+                                       .rows = region.rows,
+                                       .stride = problem_.n * bytes,
+                                       .blocks = traits_of(problem_.op).c_is_block ? 1 : blocks_,
+                                       .to_block = block_rows_ * problem_.n * bytes,
+                                       .from_block = elements_ * bytes}));
+      before += region.rows * region.columns;
+    }
+  }
+
+  Problem problem_;
+  CommKey route_;
+  std::vector<Region> regions_;
+  bool contiguous_;
+  int blocks_;             ///< row blocks
+  std::int64_t elements_;  ///< elements of the group in one row block
+  std::int64_t before_;    ///< elements of the earlier groups, in all row blocks
+  std::int64_t block_rows_;
+};
 
 /// Groups that are staged, or stored in place, and exchanged one by one.
 class StagedGroups : public GroupExchange {

@@ -83,10 +83,8 @@ double Arrivals::until(const RowsSoFar& last, int chunks, double tile_time, int 
 
 Expected<Arrivals> arrivals_of(const Model::Parts& parts, const Problem& problem,
                                const CommSetting& way) {
-  const auto gemms = parts.gemms_of(problem.elements);
+  const auto gemms = parts.generated_gemms_of(problem.elements);
   if (!gemms) return error_of(gemms);
-  const auto generated = (*gemms)->generated_gemm();
-  if (!generated) return error_of(generated);
   Arrivals arrivals{.gemms = *gemms,
                     .way = way,
                     .bytes = static_cast<double>(collective_bytes(problem).count) *
@@ -96,7 +94,8 @@ Expected<Arrivals> arrivals_of(const Model::Parts& parts, const Problem& problem
                        ? set_copies(parts, problem, arrivals)
                        : set_pushes(parts, problem, way.comm_ctas, arrivals);
   if (!set) return error_of(set);
-  arrivals.feed = (*gemms)->contention.feed()(**generated, problem.k, arrivals.slowdown.gemm);
+  arrivals.feed =
+      (*gemms)->contention.feed()(*(*gemms)->generated, problem.k, arrivals.slowdown.gemm);
   return arrivals;
 }
 
