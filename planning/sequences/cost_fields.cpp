@@ -31,11 +31,4 @@ std::vector<int> degrees_of(const JsonReader& bandwidth) {
   return degrees;
 }
 
-void refuse_unasked(const JsonReader& root, const AskedFields& asked,
-                    const nlohmann::json& document) {
-  static_cast<void>(root.has("source"));
-  const auto complaints = asked.complaints(document);
-  if (!complaints.empty()) root.fail(complaints.front());
-}
-
 }  // namespace overlaptune

@@ -9,7 +9,6 @@
 namespace overlaptune {
 namespace {
 
-constexpr std::int64_t kLongest = (std::int64_t{1} << 40) - 1;
 constexpr std::size_t kLongestShown = 40;
 
 std::string_view trimmed(std::string_view line) {
@@ -31,7 +30,7 @@ Expected<std::vector<std::int64_t>> parse_lengths(std::string_view text, std::st
     std::int64_t length = 0;
     const auto [rest, error] = std::from_chars(line.data(), line.data() + line.size(), length);
     if (error != std::errc{} || rest != line.data() + line.size() || length < 1 ||
-        length > kLongest) {
+        length > kLongestSequence) {
       return bad_input(
           fmt::format("{}: line {}: length '{}': expected a whole number from 1 to 2^40 - 1", name,
                       number, line.substr(0, kLongestShown)));

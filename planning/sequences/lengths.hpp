@@ -15,6 +15,9 @@ namespace overlaptune {
 [[nodiscard]] Expected<std::vector<std::int64_t>> parse_lengths(std::string_view text,
                                                                 std::string_view name);
 
+/// Tokens of the longest sequence that is planned.
+inline constexpr std::int64_t kLongestSequence = (std::int64_t{1} << 40) - 1;
+
 enum class TooLong { drop, cut };
 
 struct PreparedLengths {

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "core/base/units.hpp"
-#include "json/parse.hpp"
 #include "planning/sequences/cost_fields.hpp"
 
 namespace overlaptune {
@@ -144,31 +143,23 @@ double zero_us_between_nodes(const MeasuredRequest& request, double parameters) 
 double activation_bytes(const ModelConfig& config, bool recompute) {
   const auto hidden = static_cast<double>(config.hidden);
   const auto layers = static_cast<double>(config.layers);
-  const auto heads = static_cast<double>(config.heads);
-  const double attention =
-      static_cast<double>(config.kv_heads * (config.head_dim + config.value_head_dim)) +
-      heads * static_cast<double>(config.head_dim) +
-      heads * static_cast<double>(config.value_head_dim);
+  const double attention = exchanged_elements(config, 1);
   const double mlp = static_cast<double>(config.intermediate) * (config.gated ? 3 : 2);
   // The inputs of two norms and of qkv and the MLP; q, k, v and the output of attention; the MLP's.
   const double layer = kBytesPerElement * (4 * hidden + attention + mlp);
   return recompute ? kBytesPerElement * hidden * layers + layer : layer * layers;
 }
 
-Expected<void> check(const ModelConfig& config) {
-  const std::string why = why_not_alike(config);
-  if (why.empty()) return {};
-  return bad_input(
-      fmt::format("model '{}': {}, whose costs are not known: expected dense layers that are all "
-                  "alike, or --costs with coefficients",
-                  config.name, why));
-}
-
 }  // namespace
 
 Expected<MeasuredCosts> measured_costs(const ModelConfig& config, std::span<const Model> models,
                                        const MeasuredRequest& request) {
-  if (const auto checked = check(config); !checked) return error_of(checked);
+  if (const std::string why = why_not_alike(config); !why.empty()) {
+    return bad_input(
+        fmt::format("model '{}': {}, whose costs are not known: expected dense layers that are all "
+                    "alike, or --costs with coefficients",
+                    config.name, why));
+  }
   const auto linear = linear_us(config, models.front(), request.recompute);
   if (!linear) return error_of(linear);
   const auto quadratic = quadratic_us(config, models.front(), request);
@@ -236,10 +227,7 @@ Expected<MeasuredCosts> measured_costs(const ModelConfig& config, std::span<cons
 }
 
 Expected<KnownCosts> parse_known_costs(std::string_view text, std::string_view origin) {
-  try {
-    const nlohmann::json document = parse_unique_json(text, origin);
-    AskedFields asked;
-    const JsonReader root(document, origin, &asked);
+  return read_costs(text, origin, [](const JsonReader& root) {
     KnownCosts known;
     if (root.has("attention_tflops")) known.attention_tflops = positive(root["attention_tflops"]);
     if (root.has("b1")) known.fixed_us = positive(root["b1"]) * 1e3;
@@ -250,11 +238,8 @@ Expected<KnownCosts> parse_known_costs(std::string_view text, std::string_view o
         known.bytes_per_us[degree] = positive(bandwidth[std::to_string(degree)]) * 1e3;
       }
     }
-    refuse_unasked(root, asked, document);
     return known;
-  } catch (const Failure& failure) {
-    return bad_input(failure.what());
-  }
+  });
 }
 
 }  // namespace overlaptune

@@ -1,6 +1,7 @@
 #include "planning/sequences/picture.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <vector>
 
@@ -8,12 +9,6 @@
 
 namespace overlaptune {
 namespace {
-
-int level_of(int degree) {
-  int level = 0;
-  while ((1 << level) < degree) ++level;
-  return level;
-}
 
 /// A row with each letter in the colour of its degree.
 std::string coloured(const std::string& row) {
@@ -49,7 +44,7 @@ std::string picture(const BatchPlan& plan, const Gpus& gpus, const PictureOption
         const std::size_t to = std::max(from, column(start + group.time_us));
         std::fill(row.begin() + static_cast<std::ptrdiff_t>(from),
                   row.begin() + static_cast<std::ptrdiff_t>(std::min(to, row.size())),
-                  static_cast<char>('a' + level_of(group.degree)));
+                  static_cast<char>('a' + std::countr_zero(static_cast<unsigned>(group.degree))));
       }
     }
     for (std::string& row : canvas) {

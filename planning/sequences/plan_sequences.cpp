@@ -4,13 +4,13 @@
 
 #include <fmt/format.h>
 
+#include "planning/sequences/lengths.hpp"
 #include "planning/sequences/rates.hpp"
 #include "planning/sequences/search/solver.hpp"
 
 namespace overlaptune {
 namespace {
 
-constexpr std::int64_t kLongest = (std::int64_t{1} << 40) - 1;
 constexpr double kGiB = 1 << 30;
 
 Expected<void> check_gpus(const Gpus& gpus) {
@@ -27,7 +27,7 @@ Expected<void> check_gpus(const Gpus& gpus) {
 Expected<void> check_lengths(const std::vector<std::int64_t>& lengths) {
   if (lengths.empty()) return bad_input("lengths: expected at least one, found none");
   for (std::size_t i = 0; i < lengths.size(); ++i) {
-    if (lengths[i] >= 1 && lengths[i] <= kLongest) continue;
+    if (lengths[i] >= 1 && lengths[i] <= kLongestSequence) continue;
     return bad_input(fmt::format("lengths[{}] = {}: expected 1 to 2^40 - 1", i, lengths[i]));
   }
   return {};

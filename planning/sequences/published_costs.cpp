@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "core/base/units.hpp"
-#include "json/parse.hpp"
 #include "planning/sequences/cost_fields.hpp"
 
 namespace overlaptune {
@@ -94,16 +93,7 @@ PublishedCosts read(const JsonReader& root, const CostRequest& request) {
 
 Expected<PublishedCosts> parse_published_costs(std::string_view text, std::string_view origin,
                                                const CostRequest& request) {
-  try {
-    const nlohmann::json document = parse_unique_json(text, origin);
-    AskedFields asked;
-    const JsonReader root(document, origin, &asked);
-    PublishedCosts costs = read(root, request);
-    refuse_unasked(root, asked, document);
-    return costs;
-  } catch (const Failure& failure) {
-    return bad_input(failure.what());
-  }
+  return read_costs(text, origin, [&](const JsonReader& root) { return read(root, request); });
 }
 
 }  // namespace overlaptune

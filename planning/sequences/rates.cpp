@@ -19,11 +19,10 @@ Rates::Rates(const Costs& costs, const Gpus& gpus, const Limits& limits)
   const int most = std::min(gpus.count, limits.most_degree.value_or(gpus.count));
   for (int degree = 1; degree <= most; degree *= 2) {
     const bool allowed = degree >= limits.least_degree;
-    levels_.push_back(
-        {.share = 1.0 / degree,
-         .exchange = costs.exchange_us_per_token(degree),
-         .fixed = allowed ? costs.fixed_us(degree) : std::numeric_limits<double>::infinity(),
-         .capacity = allowed ? held(degree) : 0});
+    levels_.push_back({.share = 1.0 / degree,
+                       .exchange = costs.exchange_us_per_token(degree),
+                       .fixed = allowed ? costs.fixed_us(degree) : kNever,
+                       .capacity = allowed ? held(degree) : 0});
   }
 }
 

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "core/base/index.hpp"
+#include "planning/sequences/search/assemble.hpp"
 #include "planning/sequences/search/bins.hpp"
 #include "planning/sequences/search/lower_bound.hpp"
 
@@ -27,15 +29,6 @@ double price(const Runs& runs, const Filled& filled) {
   return least.sequences > 1 ? runs.rates().fixed(least.level) : kNever;
 }
 
-void add(Filled& filled, const Runs& runs, std::size_t group, Part part) {
-  OpenGroup& own = filled.groups[group];
-  own.time += runs.time(part.run, own.level) * part.count;
-  own.tokens += runs.tokens(part.run, own.level) * part.count;
-  own.sequences += part.count;
-  part.group = static_cast<int>(group);
-  filled.parts.push_back(part);
-}
-
 /// Takes the group with the least work out, or half the sequences of the only one.
 Filled divide(const Runs& runs, Filled& filled) {
   const std::size_t least = least_group(filled);
@@ -49,12 +42,11 @@ Filled divide(const Runs& runs, Filled& filled) {
   }
   Filled taken{.groups = {empty}};
   for (Part part : filled.parts) {
-    const auto group = static_cast<std::size_t>(part.group);
     const int wanted = alone ? half - taken.groups.front().sequences : part.count;
-    const int moved = group == least ? std::min(part.count, wanted) : 0;
-    if (moved > 0) add(taken, runs, 0, {0, part.run, moved});
+    const int moved = index(part.group) == least ? std::min(part.count, wanted) : 0;
+    if (moved > 0) taken.put(runs, {0, part.run, moved});
     part.count -= moved;
-    if (part.count > 0) add(rest, runs, group, part);
+    if (part.count > 0) rest.put(runs, part);
   }
   if (!alone) {
     rest.groups.erase(rest.groups.begin() + static_cast<std::ptrdiff_t>(least));
@@ -113,6 +105,14 @@ std::vector<Filled> simple_plan(const Runs& runs, int level) {
     vain = gained || parts < packed ? 0 : vain + 1;
   }
   return best;
+}
+
+std::optional<BatchPlan> plan_with_level(const Runs& runs, int level) {
+  // A sequence that does not fit would get a wider group.
+  if (runs.size() == 0 || runs.holding_level(0, level) != level) return std::nullopt;
+  const std::vector<Filled> made = simple_plan(runs, level);
+  if (made.empty()) return std::nullopt;
+  return plan_of(runs, made);
 }
 
 }  // namespace overlaptune

@@ -4,14 +4,13 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <span>
 
 #include "core/statistics.hpp"
-#include "planning/sequences/baselines.hpp"
 #include "planning/sequences/search/assemble.hpp"
 #include "planning/sequences/search/runs.hpp"
 #include "planning/sequences/search/solver.hpp"
+#include "planning/sequences/simple_plans.hpp"
 
 namespace overlaptune {
 namespace {
@@ -22,7 +21,7 @@ std::vector<double> level_times(const Rates& rates, std::span<const std::int64_t
   std::vector<double> times;
   for (int level = 0; level < rates.levels(); ++level) {
     const auto plan = plan_with_level(runs, level);
-    times.push_back(plan ? plan->time_us : std::numeric_limits<double>::infinity());
+    times.push_back(plan ? plan->time_us : kNever);
   }
   return times;
 }

@@ -9,10 +9,6 @@
 namespace overlaptune {
 namespace {
 
-int level_of(const Group& group) {
-  return std::countr_zero(static_cast<unsigned>(group.degree));
-}
-
 MicroBatch micro_batch_of(const Runs& runs, const Filled& filled) {
   std::vector<Group> groups(filled.groups.size());
   for (const Part& part : filled.parts) {
@@ -57,7 +53,8 @@ BatchPlan plan_of(const Runs& runs, std::span<const Filled> micro_batches) {
     const auto slowest =
         std::max_element(part.groups.begin(), part.groups.end(),
                          [](const Group& a, const Group& b) { return a.time_us < b.time_us; });
-    plan.exchange_us += runs.rates().exchange(slowest->tokens, level_of(*slowest));
+    const int level = std::countr_zero(static_cast<unsigned>(slowest->degree));
+    plan.exchange_us += runs.rates().exchange(slowest->tokens, level);
     for (const Group& group : part.groups) plan.tokens += group.tokens;
   }
   return plan;

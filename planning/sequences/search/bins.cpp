@@ -22,13 +22,7 @@ class Bins {
     made_.groups.push_back({.level = level, .time = runs_.rates().fixed(level)});
     return static_cast<int>(made_.groups.size()) - 1;
   }
-  void put(int bin, int run) {
-    OpenGroup& group = made_.groups[index(bin)];
-    group.time += runs_.time(run, group.level);
-    group.tokens += runs_.tokens(run, group.level);
-    ++group.sequences;
-    made_.parts.push_back({bin, run, 1});
-  }
+  void put(int bin, int run) { made_.put(runs_, {bin, run, 1}); }
   [[nodiscard]] const OpenGroup& at(int bin) const { return made_.groups[index(bin)]; }
   /// Tokens that a group still takes; none if it has all the sequences that it may have.
   [[nodiscard]] std::int64_t room(int bin) const {
@@ -41,6 +35,24 @@ class Bins {
  private:
   const Runs& runs_;
   Filled made_{};
+};
+
+/// Of each group: its micro-batch, and its number there.
+using Places = std::vector<std::pair<std::size_t, std::size_t>>;
+
+/// Fills groups of micro-batches with those that have places in them.
+void fill(std::vector<Filled>& micro_batches, const Places& places, const Filled& groups) {
+  for (const Part& part : groups.parts) {
+    const auto& [at, group] = places[index(part.group)];
+    micro_batches[at].groups[group] = groups.groups[index(part.group)];
+    micro_batches[at].parts.push_back({static_cast<int>(group), part.run, part.count});
+  }
+}
+
+/// The end of a sequence in a group of a level.
+struct Soonest {
+  double end = kNever;
+  int level = 0;
 };
 
 /// Bins of each level by the work that they have, for runs that come longest first. A bin without
@@ -74,10 +86,26 @@ class ByTime {
     }
     return -1;
   }
+  /// Where a sequence ends soonest among the bins that `least` finds on levels from `from` on. None
+  /// holds it: never.
+  [[nodiscard]] Soonest soonest(int run, int from) {
+    Soonest best;
+    for (int level = from; level < runs_.rates().levels(); ++level) {
+      const int bin = least(run, level);
+      const double end = bin < 0 ? kNever : bins_.at(bin).time + runs_.time(run, level);
+      if (end < best.end) best = {end, level};
+    }
+    return best;
+  }
   /// Puts a sequence into the bin that `least` found.
   void put_into_least(int run, int level) {
     const int bin = open_[index(level)].top().second;
     open_[index(level)].pop();
+    bins_.put(bin, run);
+    add(bin);
+  }
+  void put_into_new(int run, int level) {
+    const int bin = bins_.open(level);
     bins_.put(bin, run);
     add(bin);
   }
@@ -183,18 +211,9 @@ Filled spread_groups(const Runs& runs, int level, int micro_batches) {
   for (int run = 0; run < runs.size(); ++run) {
     const int own = runs.holding_level(run, level);
     for (int i = 0; i < runs.count(run); ++i) {
-      int best = -1;  // level
-      double end = 0;
-      for (int tried = own; tried < rates.levels(); ++tried) {
-        const int bin = open.least(run, tried);
-        if (bin < 0) continue;
-        const double its_end = bins.at(bin).time + runs.time(run, tried);
-        if (best >= 0 && its_end >= end) continue;
-        best = tried;
-        end = its_end;
-      }
-      if (best < 0) return {};
-      open.put_into_least(run, best);
+      const Soonest best = open.soonest(run, own);
+      if (best.end == kNever) return {};
+      open.put_into_least(run, best.level);
     }
   }
   return std::move(bins.made());
@@ -209,22 +228,59 @@ std::vector<Filled> side_by_side(const Runs& runs, const Filled& groups) {
     return groups.groups[index(a)].time > groups.groups[index(b)].time;
   });
   std::vector<Filled> made;
-  std::vector<std::pair<std::size_t, int>> places(groups.groups.size());  // micro-batch, group
+  Places places(groups.groups.size());
   std::size_t full = 0;  // micro-batches before this one have no GPU left
   for (const int bin : order) {
     const OpenGroup& group = groups.groups[index(bin)];
     std::size_t at = full;
     while (at < made.size() && made[at].gpus_left < 1 << group.level) ++at;
     if (at == made.size()) made.push_back({.gpus_left = runs.rates().gpus().count});
-    places[index(bin)] = {at, static_cast<int>(made[at].groups.size())};
-    made[at].groups.push_back(group);
+    places[index(bin)] = {at, made[at].groups.size()};
+    made[at].groups.emplace_back();
     made[at].gpus_left -= 1 << group.level;
     while (full < made.size() && made[full].gpus_left == 0) ++full;
   }
-  for (const Part& part : groups.parts) {
-    const auto& [at, group] = places[index(part.group)];
-    made[at].parts.push_back({group, part.run, part.count});
+  fill(made, places, groups);
+  return made;
+}
+
+std::vector<Filled> least_finish(const Runs& runs, int micro_batches, bool narrow) {
+  const Rates& rates = runs.rates();
+  Bins bins(runs);
+  ByTime open(runs, bins);
+  std::vector<Filled> made(index(micro_batches), {.gpus_left = rates.gpus().count});
+  auto first = made.begin();  // micro-batches before this one have no GPU left
+  Places places;
+  for (int run = 0; run < runs.size(); ++run) {
+    for (int i = 0; i < runs.count(run); ++i) {
+      Soonest best = open.soonest(run, rates.least_level());
+      auto new_in = made.end();  // the end: no new group
+      while (first != made.end() && first->gpus_left == 0) ++first;
+      for (int level = rates.least_level(); level < rates.levels(); ++level) {
+        const double end = rates.fixed(level) + runs.time(run, level);
+        if (end == kNever) continue;
+        const auto has_room = [&](const Filled& each) { return each.gpus_left >= 1 << level; };
+        const auto at = std::find_if(first, made.end(), has_room);
+        if (at == made.end()) break;
+        if (end < best.end) {
+          best = {end, level};
+          new_in = at;
+        }
+        if (narrow) break;
+      }
+      if (best.end == kNever) return {};
+      if (new_in == made.end()) {
+        open.put_into_least(run, best.level);
+        continue;
+      }
+      places.emplace_back(new_in - made.begin(), new_in->groups.size());
+      new_in->groups.emplace_back();
+      new_in->gpus_left -= 1 << best.level;
+      open.put_into_new(run, best.level);
+    }
   }
+  fill(made, places, bins.made());
+  std::erase_if(made, [](const Filled& filled) { return filled.groups.empty(); });
   return made;
 }
 
@@ -246,9 +302,7 @@ std::vector<Filled> filled_to_memory(const Runs& runs, int level) {
       for (; count > 0; --count) {
         if (gpus >= 1 << own) {
           gpus -= 1 << own;
-          const int bin = bins.open(own);
-          bins.put(bin, run);
-          open.add(bin);
+          open.put_into_new(run, own);
         } else if (open.least(run, own) >= 0) {
           open.put_into_least(run, own);
         } else {

@@ -1,6 +1,6 @@
 #pragma once
-// Groups that are made before their micro-batches: which sequences share a group is decided first,
-// which groups run side by side second.
+// Simple planners. Most make groups before their micro-batches: which sequences share a group is
+// decided first, which groups run side by side second.
 
 #include <vector>
 
@@ -20,6 +20,12 @@ namespace overlaptune {
 
 /// Puts groups with about as much work into one micro-batch.
 [[nodiscard]] std::vector<Filled> side_by_side(const Runs& runs, const Filled& groups);
+
+/// Micro-batches that are filled side by side: each sequence, longest first, goes where it ends
+/// soonest, into an open group or a new one (after Graham 1969). A new group has any degree that
+/// GPUs are left for or, with `narrow`, the least that holds the sequence. Empty: a sequence fits
+/// nowhere.
+[[nodiscard]] std::vector<Filled> least_finish(const Runs& runs, int micro_batches, bool narrow);
 
 /// Micro-batches one after the other, each filled until the memory holds no more: longest sequences
 /// first, on their least level, into a new group or the one with the least work.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 
 namespace overlaptune {
 namespace {
@@ -20,13 +19,9 @@ class Tree {
         best_(best),
         nodes_(nodes),
         gpus_left_(rates_.gpus().count),
-        fixed_(rates_.least_fixed()) {
-    target_ =
-        best.groups.empty() ? std::numeric_limits<double>::infinity() : best.time() * kOptimal;
-    for (int run = 0; run < runs.size(); ++run) {
-      items_.insert(items_.end(), static_cast<std::size_t>(counts[static_cast<std::size_t>(run)]),
-                    run);
-    }
+        fixed_(rates_.least_fixed()),
+        items_(each_of(counts)) {
+    target_ = best.groups.empty() ? kNever : best.time() * kOptimal;
     to_come_.assign(items_.size() + 1, 0);
     for (std::size_t i = items_.size(); i-- > 0;) {
       to_come_[i] = to_come_[i + 1] + runs.least_area(items_[i]);
@@ -79,9 +74,7 @@ class Tree {
     // An equal sequence before this one took an equal or earlier group: orders do not matter.
     if (i > 0 && items_[i] == items_[i - 1] && static_cast<int>(g) < place_[i - 1]) return;
     for (std::size_t twin = 0; twin < g; ++twin) {
-      if (groups_[twin] == groups_[g]) {
-        return;
-      }
+      if (groups_[twin] == groups_[g]) return;
     }
     const OpenGroup before = groups_[g];
     const double after = before.time + runs_.time(items_[i], before.level);
@@ -112,7 +105,7 @@ class Tree {
   int gpus_left_;
   double fixed_;
   double target_ = 0;
-  std::vector<int> items_{};       ///< the run of every sequence, longest first
+  std::vector<int> items_;         ///< the run of every sequence, longest first
   std::vector<double> to_come_{};  ///< least GPU time of the sequences from i on
   std::vector<OpenGroup> groups_{};
   std::vector<int> place_{};

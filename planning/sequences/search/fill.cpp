@@ -24,6 +24,14 @@ bool Filled::took_all() const {
   return std::all_of(left.begin(), left.end(), [](int count) { return count == 0; });
 }
 
+void Filled::put(const Runs& runs, const Part& part) {
+  OpenGroup& own = groups[index(part.group)];
+  own.time += runs.time(part.run, own.level) * part.count;
+  own.tokens += runs.tokens(part.run, own.level) * part.count;
+  own.sequences += part.count;
+  parts.push_back(part);
+}
+
 Counts Filled::taken(int runs) const {
   Counts counts(index(runs), 0);
   for (const Part& part : parts) counts[index(part.run)] += part.count;
@@ -33,7 +41,7 @@ Counts Filled::taken(int runs) const {
 Filler::Filler(const Runs& runs, int least_level) : runs_(&runs), least_level_(least_level) {
   cheapest_.reserve(index(runs.size()));
   for (int run = 0; run < runs.size(); ++run) {
-    double cheapest = std::numeric_limits<double>::infinity();
+    double cheapest = kNever;
     for (int level = least_level; level < runs.rates().levels(); ++level) {
       cheapest = std::min(cheapest, runs.area(run, level));
     }
@@ -64,11 +72,7 @@ int Filler::room(const OpenGroup& group, int run, int wanted) const {
 }
 
 void Filler::put(int group, int run, int count) {
-  OpenGroup& own = filled_->groups[index(group)];
-  own.time += runs_->time(run, own.level) * count;
-  own.tokens += runs_->tokens(run, own.level) * count;
-  own.sequences += count;
-  filled_->parts.push_back({group, run, count});
+  filled_->put(*runs_, {group, run, count});
   filled_->left[index(run)] -= count;
 }
 
@@ -84,7 +88,7 @@ void Filler::join(int run, double most_area) {
     if (runs_->area(run, level) > most_area || !may_hold(run, level)) continue;
     Level& own = by_level_[index(level)];
     const double time = runs_->time(run, level);
-    double least_time = std::numeric_limits<double>::infinity();
+    double least_time = kNever;
     std::int64_t least_tokens = std::numeric_limits<std::int64_t>::max();
     auto kept = own.open.begin();
     auto next = kept;

@@ -34,6 +34,8 @@ struct Filled {
   /// Time of the slowest group; 0 where there is none.
   [[nodiscard]] double time() const;
   [[nodiscard]] bool took_all() const;
+  /// Adds sequences to a group; leaves `left` as it is.
+  void put(const Runs& runs, const Part& part);
   /// How many of each of `runs` runs the groups took.
   [[nodiscard]] Counts taken(int runs) const;
 };

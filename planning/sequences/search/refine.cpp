@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/base/index.hpp"
 #include "planning/sequences/search/exact.hpp"
 #include "planning/sequences/search/lower_bound.hpp"
 
@@ -25,13 +26,7 @@ using Set = std::uint32_t;
 
 class Refinement {
  public:
-  explicit Refinement(const Runs& runs) : runs_(runs) {
-    for (int run = 0; run < runs.size(); ++run) {
-      sequences_.insert(sequences_.end(),
-                        static_cast<std::size_t>(runs.counts()[static_cast<std::size_t>(run)]),
-                        run);
-    }
-  }
+  explicit Refinement(const Runs& runs) : runs_(runs), sequences_(each_of(runs.counts())) {}
 
   std::vector<Filled> improve(const std::vector<Filled>& micro_batches) {
     std::vector<Set> best = sets_of(micro_batches);
@@ -57,9 +52,9 @@ class Refinement {
 
  private:
   [[nodiscard]] Counts counts_of(Set set) const {
-    Counts counts(static_cast<std::size_t>(runs_.size()), 0);
+    Counts counts(index(runs_.size()), 0);
     for (std::size_t i = 0; i < sequences_.size(); ++i) {
-      if ((set >> i & 1U) != 0) ++counts[static_cast<std::size_t>(sequences_[i])];
+      if ((set >> i & 1U) != 0) ++counts[index(sequences_[i])];
     }
     return counts;
   }
@@ -71,7 +66,7 @@ class Refinement {
       Counts counts = part.taken(runs_.size());
       Set set = 0;
       for (std::size_t i = 0; i < sequences_.size(); ++i) {
-        int& count = counts[static_cast<std::size_t>(sequences_[i])];
+        int& count = counts[index(sequences_[i])];
         if ((placed >> i & 1U) != 0 || count == 0) continue;
         --count;
         set |= Set{1} << i;
@@ -160,7 +155,7 @@ class Refinement {
   }
 
   const Runs& runs_;
-  std::vector<int> sequences_{};  ///< the run of every sequence
+  std::vector<int> sequences_;  ///< the run of every sequence
   std::unordered_map<Set, Filled> solved_{};
   std::unordered_map<Set, double> bounds_{};
   std::mt19937 random_{1};

@@ -4,6 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include "core/base/index.hpp"
+
 namespace overlaptune {
 
 std::vector<Run> runs_of(std::span<const std::int64_t> lengths) {
@@ -17,6 +19,14 @@ std::vector<Run> runs_of(std::span<const std::int64_t> lengths) {
   return runs;
 }
 
+std::vector<int> each_of(std::span<const int> counts) {
+  std::vector<int> list;
+  for (std::size_t run = 0; run < counts.size(); ++run) {
+    list.insert(list.end(), index(counts[run]), static_cast<int>(run));
+  }
+  return list;
+}
+
 Runs::Runs(const Rates& rates, std::vector<Run> runs) : rates_(&rates), runs_(std::move(runs)) {
   times_.reserve(runs_.size() * static_cast<std::size_t>(rates.levels()));
   tokens_.reserve(times_.capacity());
@@ -24,8 +34,7 @@ Runs::Runs(const Rates& rates, std::vector<Run> runs) : rates_(&rates), runs_(st
     counts_.push_back(run.count);
     for (int level = 0; level < rates.levels(); ++level) {
       const std::int64_t tokens = tokens_.emplace_back(rates.padded(run.length, level));
-      times_.push_back(tokens <= rates.capacity(level) ? rates.time(tokens, level)
-                                                       : std::numeric_limits<double>::infinity());
+      times_.push_back(tokens <= rates.capacity(level) ? rates.time(tokens, level) : kNever);
     }
   }
 }
@@ -37,17 +46,9 @@ int Runs::holding_level(int run, int from) const {
 }
 
 double Runs::least_area(int run, double most) const {
-  double least = std::numeric_limits<double>::infinity();
+  double least = kNever;
   for (int level = 0; level < rates_->levels(); ++level) {
     if (time(run, level) <= most) least = std::min(least, area(run, level));
-  }
-  return least;
-}
-
-double Runs::least_time(int run) const {
-  double least = std::numeric_limits<double>::infinity();
-  for (int level = 0; level < rates_->levels(); ++level) {
-    least = std::min(least, rates_->fixed(level) + time(run, level));
   }
   return least;
 }

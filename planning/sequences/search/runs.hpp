@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -22,6 +21,9 @@ struct Run {
 
 /// How many sequences of each run.
 using Counts = std::vector<int>;
+
+/// The run of every sequence, longest first.
+[[nodiscard]] std::vector<int> each_of(std::span<const int> counts);
 
 /// Runs, longest first, and what one sequence of each costs. Keeps a reference to `rates`.
 class Runs {
@@ -54,10 +56,7 @@ class Runs {
   [[nodiscard]] double area(int run, int level) const { return time(run, level) * (1 << level); }
   /// The least area of a sequence over all levels on which it takes at most `most`; infinite where
   /// there is none.
-  [[nodiscard]] double least_area(int run,
-                                  double most = std::numeric_limits<double>::infinity()) const;
-  /// The least time of a group with nothing but one sequence of the run.
-  [[nodiscard]] double least_time(int run) const;
+  [[nodiscard]] double least_area(int run, double most = kNever) const;
 
  private:
   [[nodiscard]] const Run& at(int run) const { return runs_[static_cast<std::size_t>(run)]; }

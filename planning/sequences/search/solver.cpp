@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "planning/sequences/search/assemble.hpp"
+#include "planning/sequences/search/bins.hpp"
 #include "planning/sequences/search/buckets.hpp"
 #include "planning/sequences/search/exact.hpp"
-#include "planning/sequences/search/least_finish.hpp"
 #include "planning/sequences/search/lower_bound.hpp"
 #include "planning/sequences/search/refine.hpp"
 #include "planning/sequences/search/targets.hpp"
@@ -17,6 +17,7 @@
 namespace overlaptune {
 namespace {
 
+constexpr int kBuckets = 16;           // lengths that the first plan of a micro-batch tells apart
 constexpr int kPackBisections = 12;    // of bisection, for a micro-batch that stays
 constexpr int kFewerMicroBatches = 2;  // than the best simple plan has, that are tried
 constexpr int kVain = 2;               // numbers of micro-batches that may be tried without a gain
@@ -40,7 +41,7 @@ struct Draft {
 
 class Solver {
  public:
-  Solver(const Runs& runs, const SolverOptions& options) : runs_(runs), options_(options) {}
+  explicit Solver(const Runs& runs) : runs_(runs) {}
 
   Draft solve() {
     for (int level = runs_.rates().least_level(); level < runs_.rates().levels(); ++level) {
@@ -69,7 +70,7 @@ class Solver {
  private:
   void attempt(int parts, double bound) {
     // At least two parts, so that the few long sequences have buckets of their own.
-    const Buckets buckets = cut_and_bucketed(runs_.list(), std::max(parts, 2), options_.buckets);
+    const Buckets buckets = cut_and_bucketed(runs_.list(), std::max(parts, 2), kBuckets);
     const Runs coarse(runs_.rates(), buckets.runs);
     // Rarely the best, but then no simple planner is better.
     double best = kNever;
@@ -121,16 +122,14 @@ class Solver {
   }
 
   const Runs& runs_;
-  SolverOptions options_;
   Draft best_{};
 };
 
 }  // namespace
 
-BatchPlan plan_batch(const Rates& rates, std::span<const std::int64_t> lengths,
-                     const SolverOptions& options) {
+BatchPlan plan_batch(const Rates& rates, std::span<const std::int64_t> lengths) {
   const Runs runs(rates, runs_of(lengths));
-  const Draft draft = Solver(runs, options).solve();
+  const Draft draft = Solver(runs).solve();
   if (draft.micro_batches.empty()) return {};
   BatchPlan plan = plan_of(runs, draft.micro_batches);
   plan.bucket_error = static_cast<double>(draft.added_tokens) / static_cast<double>(plan.tokens);

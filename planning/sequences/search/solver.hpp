@@ -10,14 +10,9 @@
 
 namespace overlaptune {
 
-struct SolverOptions {
-  int buckets = 16;  ///< lengths that the first plan of a micro-batch tells apart
-};
-
 /// The best plan found, never slower than a plan of one degree (`plan_with_level`). Every length
 /// must be positive and fit into a group of the widest degree, and there must be at least one. No
 /// micro-batches: too few sequences for a multiple of `Limits::micro_batches`.
-[[nodiscard]] BatchPlan plan_batch(const Rates& rates, std::span<const std::int64_t> lengths,
-                                   const SolverOptions& options = {});
+[[nodiscard]] BatchPlan plan_batch(const Rates& rates, std::span<const std::int64_t> lengths);
 
 }  // namespace overlaptune

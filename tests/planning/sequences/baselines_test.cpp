@@ -1,8 +1,8 @@
-#include "planning/sequences/baselines.hpp"
-
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "planning/sequences/simple_plans.hpp"
 
 namespace overlaptune {
 namespace {

@@ -1,13 +1,13 @@
 // The simple planner, by hand: a microsecond for each token divided among the GPUs of a group, ten
 // for a group, 100 tokens a GPU.
 
-#include "planning/sequences/search/least_finish.hpp"
-
 #include <cstdint>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "planning/sequences/search/bins.hpp"
 
 namespace overlaptune {
 namespace {

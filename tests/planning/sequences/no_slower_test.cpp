@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "planning/sequences/baselines.hpp"
 #include "planning/sequences/search/solver.hpp"
+#include "planning/sequences/simple_plans.hpp"
 #include "tests/planning/sequences/costs_7b.hpp"
 #include "tests/planning/sequences/one_degree.hpp"
 #include "tests/planning/sequences/wikipedia_lengths.hpp"
