@@ -27,25 +27,6 @@ std::vector<char> sampled(const TaskGraph& graph, int most) {
   return taken;
 }
 
-/// Each task behind those that it waits for.
-std::vector<int> in_order(const TaskGraph& graph) {
-  std::vector<std::vector<int>> next(graph.tasks.size());
-  std::vector<std::size_t> waits(graph.tasks.size());
-  std::vector<int> order;
-  for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
-    waits[i] = graph.tasks[i].after.size();
-    if (waits[i] == 0) order.push_back(static_cast<int>(i));
-    for (const int before : graph.tasks[i].after)
-      next[index(before)].push_back(static_cast<int>(i));
-  }
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    for (const int task : next[index(order[i])]) {
-      if (--waits[index(task)] == 0) order.push_back(task);
-    }
-  }
-  return order;
-}
-
 }  // namespace
 
 std::optional<TaskGraph> sample_of(const TaskGraph& graph, int most) {

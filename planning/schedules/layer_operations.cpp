@@ -98,10 +98,8 @@ class Builder {
   }
   int gemm(const std::string& kind, std::int64_t m, std::int64_t n, std::int64_t k,
            std::vector<int> after) {
-    const Cost cost = value_or_throw(costs_.gemm(m, n, k));
-    const int task = add(kind, cost, std::move(after));
+    const int task = add(kind, value_or_throw(costs_.gemm(m, n, k)), std::move(after));
     pass_.tasks.back().task.is_gemm = true;
-    pass_.tasks.back().task.beside_fused = cost.beside_fused;
     pass_.tasks.back().size = {m, n, k};
     return task;
   }
@@ -114,29 +112,28 @@ class Builder {
   int collective(const std::string& kind, Collective op, std::int64_t rows, std::int64_t columns,
                  std::vector<int> after) {
     const double bytes = kElementBytes * static_cast<double>(rows) * static_cast<double>(columns);
-    const auto cost = value_or_throw(costs_.tensor_parallel(op, bytes, shape_.tp));
-    const int task = add(kind, {cost.us, cost.source, cost.doubt}, std::move(after));
+    const int task =
+        add(kind, value_or_throw(costs_.tensor_parallel(op, bytes, shape_.tp)), std::move(after));
     Task& mine = pass_.tasks.back().task;
     if (const auto work = parse_name<LayerWork>(to_string(op))) {
       mine.probe = probe_of(*work, bytes, shape_.tp);
     }
     mine.resource = Resource::links;
     mine.traffic = to_string(op);
-    mine.slows = cost.slows;
-    mine.slowed = cost.slowed;
     return task;
   }
   /// The GEMM and its collective, if an overlapped config of the problem is known.
   void fusion(Op op, int compute, int links, std::int64_t m, std::int64_t n, std::int64_t k) {
     const auto cost = costs_.fused({.op = op, .m = m, .n = n, .k = k, .ranks = shape_.tp});
     if (!cost) return;
-    pass_.fusions.push_back({.compute = compute,
-                             .links = links,
-                             .kind = kind_of(compute) + " + " + to_string_of(op),
-                             .us = cost->us,
-                             .source = cost->source,
-                             .doubt = cost->doubt,
-                             .extra_loads = cost->extra_loads});
+    pass_.fusions.push_back(
+        {.compute = compute,
+         .links = links,
+         .kind = fmt::format("{} + {}", kind_of(compute), to_string(collective_of(op))),
+         .us = cost->us,
+         .source = cost->source,
+         .doubt = cost->doubt,
+         .extra_loads = cost->extra_loads});
   }
   LayerPass done(std::vector<int> first, int last, std::vector<int> weights) {
     pass_.first = std::move(first);
@@ -146,7 +143,6 @@ class Builder {
   }
 
  private:
-  static std::string to_string_of(Op op) { return std::string(to_string(collective_of(op))); }
   [[nodiscard]] const std::string& kind_of(int task) const {
     return pass_.tasks[static_cast<std::size_t>(task)].task.kind;
   }
@@ -171,14 +167,15 @@ class Builder {
     return task;
   }
   int add(const std::string& kind, Cost cost, std::vector<int> after) {
-    LayerTask entry;
-    entry.task.kind = fmt::format("{} {}", to_string(phase_), kind);
-    entry.task.phase = phase_;
-    entry.task.us = cost.us;
-    entry.task.source = std::move(cost.source);
-    entry.task.doubt = cost.doubt;
-    entry.task.after = std::move(after);
-    pass_.tasks.push_back(std::move(entry));
+    pass_.tasks.push_back({.task = {.kind = fmt::format("{} {}", to_string(phase_), kind),
+                                    .phase = phase_,
+                                    .us = cost.us,
+                                    .slows = cost.slows,
+                                    .slowed = cost.slowed,
+                                    .beside_fused = cost.beside_fused,
+                                    .after = std::move(after),
+                                    .source = std::move(cost.source),
+                                    .doubt = cost.doubt}});
     return static_cast<int>(pass_.tasks.size()) - 1;
   }
 

@@ -1,6 +1,7 @@
 #include "planning/schedules/platform_costs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -69,8 +70,7 @@ PlatformCosts::PlatformCosts(const Platform& platform, std::vector<Measurement> 
     attention_flops_per_us_ = kAttentionOfGemm * 2 * std::pow(kLargeGemm, 3) / us;
   }
   sources_ = {
-      fmt::format("GEMMs and collectives: measured where a probe has the size, else predicted from "
-                  "the probes"),
+      "GEMMs and collectives: measured where a probe has the size, else predicted from the probes",
       fmt::format("norms, rope, activations, optimiser: bytes at {:.0f} GB/s, {}",
                   bytes_per_us_ / kBytesOfGb, how),
       fmt::format(
@@ -93,20 +93,21 @@ PlatformCosts::PlatformCosts(const Platform& platform, std::vector<Measurement> 
   }
 }
 
+/// Whether a flag says the rate of an operation that is no collective.
+bool PlatformCosts::is_given(LayerWork work) const {
+  return work == LayerWork::attention ? known_.attention_tflops.has_value()
+                                      : known_.memory_gb_per_s.has_value();
+}
+
 bool PlatformCosts::is_used(LayerWork work) const {
-  const bool given = work == LayerWork::attention ? known_.attention_tflops.has_value()
-                                                  : known_.memory_gb_per_s.has_value();
-  return layer_times_.has(work) && (is_collective(work) || !given);
+  return layer_times_.has(work) && (is_collective(work) || !is_given(work));
 }
 
 bool PlatformCosts::are_known() const {
-  const auto is_known = [&](LayerWork work) {
-    return layer_times_.has(work) ||
-           (work == LayerWork::attention ? known_.attention_tflops.has_value()
-                                         : known_.memory_gb_per_s.has_value());
-  };
-  return is_known(LayerWork::norm) && is_known(LayerWork::rope) &&
-         is_known(LayerWork::activation) && is_known(LayerWork::attention);
+  constexpr std::array kWorks{LayerWork::norm, LayerWork::rope, LayerWork::activation,
+                              LayerWork::attention};
+  return std::all_of(kWorks.begin(), kWorks.end(),
+                     [&](LayerWork work) { return layer_times_.has(work) || is_given(work); });
 }
 
 std::optional<Cost> PlatformCosts::stored(const LayerProbe& probe) const {
@@ -187,7 +188,7 @@ Expected<Cost> PlatformCosts::gemm(const GemmSize& size, double slowdown) const 
                       kDoubtOfGemm);
 }
 
-Expected<LinkCost> PlatformCosts::collective(Collective op, double bytes, int ranks) const {
+Expected<Cost> PlatformCosts::collective(Collective op, double bytes, int ranks) const {
   const CollectiveProbe probe{
       .collective = op, .bytes = Bytes{std::llround(bytes)}, .ranks = ranks};
   const Measurement* const known = measured(probe);
@@ -199,9 +200,8 @@ Expected<LinkCost> PlatformCosts::collective(Collective op, double bytes, int ra
         "database",
         full_name(platform_), to_string(op), ranks, ranks));
   }
-  Cost alone = among_others(time->count() - parts_of(model_).launch.replay,
-                            known != nullptr ? "measured" : "predicted", kDoubtOfCollective);
-  LinkCost cost{.us = alone.us, .source = std::move(alone.source), .doubt = alone.doubt};
+  Cost cost = among_others(time->count() - parts_of(model_).launch.replay,
+                           known != nullptr ? "measured" : "predicted", kDoubtOfCollective);
   const auto gemms = parts_of(model_).gemms_of(elements_);
   if (!gemms) return error_of(gemms);
   // Beside a GEMM the collective has a few SMs of its own: as many as lose least on both sides.
@@ -221,7 +221,7 @@ Expected<LinkCost> PlatformCosts::collective(Collective op, double bytes, int ra
 
 /// A collective of a layer. Stored times of captured graphs count between the sizes that were
 /// measured there: beyond them the probed curve says more.
-Expected<LinkCost> PlatformCosts::in_layer(Collective op, double bytes, int ranks) const {
+Expected<Cost> PlatformCosts::in_layer(Collective op, double bytes, int ranks) const {
   auto cost = collective(op, bytes, ranks);
   const auto work = parse_name<LayerWork>(to_string(op));
   if (!cost || !work) return cost;
@@ -233,10 +233,10 @@ Expected<LinkCost> PlatformCosts::in_layer(Collective op, double bytes, int rank
   return cost;
 }
 
-Expected<LinkCost> PlatformCosts::across_replicas(Collective op, double bytes, int ranks) const {
+Expected<Cost> PlatformCosts::across_replicas(Collective op, double bytes, int ranks) const {
   if (known_.data_parallel_gb_per_s) {
     const double rate = *known_.data_parallel_gb_per_s * kBytesOfGb;
-    return LinkCost{.us = bytes * (ranks - 1) / ranks / rate, .source = "link rate given"};
+    return Cost{.us = bytes * (ranks - 1) / ranks / rate, .source = "link rate given"};
   }
   auto cost = collective(op, bytes, ranks);
   if (cost) return cost;

@@ -44,11 +44,12 @@ class PlatformCosts {
   [[nodiscard]] const Measurement* measured(const Probe& probe) const;
   [[nodiscard]] Cost among_others(double us, std::string source, const Doubt& doubt) const;
   [[nodiscard]] Expected<Cost> gemm(const GemmSize& size, double slowdown) const;
-  [[nodiscard]] Expected<LinkCost> collective(Collective op, double bytes, int ranks) const;
-  [[nodiscard]] Expected<LinkCost> in_layer(Collective op, double bytes, int ranks) const;
-  [[nodiscard]] Expected<LinkCost> across_replicas(Collective op, double bytes, int ranks) const;
+  [[nodiscard]] Expected<Cost> collective(Collective op, double bytes, int ranks) const;
+  [[nodiscard]] Expected<Cost> in_layer(Collective op, double bytes, int ranks) const;
+  [[nodiscard]] Expected<Cost> across_replicas(Collective op, double bytes, int ranks) const;
   [[nodiscard]] Expected<double> sequential(const Problem& problem, const Cost& product) const;
   [[nodiscard]] std::optional<Cost> fused(Problem problem, double slowdown) const;
+  [[nodiscard]] bool is_given(LayerWork work) const;
   [[nodiscard]] bool is_used(LayerWork work) const;
   [[nodiscard]] std::optional<Cost> stored(const LayerProbe& probe) const;
 

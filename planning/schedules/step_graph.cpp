@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/index.hpp"
+
 namespace overlaptune {
 namespace {
 
@@ -44,45 +46,36 @@ class Assembly {
     }
     return base;
   }
-  void wait(int task, int before) {
-    graph_.tasks[static_cast<std::size_t>(task)].after.push_back(before);
-  }
+  void wait(int task, int before) { graph_.tasks[index(task)].after.push_back(before); }
   /// A collective of data parallelism over the parameters of some layers.
   int bucket(const std::string& what, Phase phase, Collective op, int number, double parameters) {
-    const LinkCost cost =
+    const Cost cost =
         value_or_throw(costs_.data_parallel(op, parameters * kParameterBytes, shape_.dp));
-    graph_.tasks.push_back({.name = fmt::format("{} of bucket {}", what, number),
-                            .kind = what,
-                            .traffic = what,
-                            .resource = Resource::links,
-                            .phase = phase,
-                            .us = cost.us,
-                            .slows = cost.slows,
-                            .slowed = cost.slowed,
-                            .source = cost.source,
-                            .doubt = cost.doubt});
-    return static_cast<int>(graph_.tasks.size()) - 1;
+    return add({.name = fmt::format("{} of bucket {}", what, number),
+                .kind = what,
+                .traffic = what,
+                .resource = Resource::links,
+                .phase = phase,
+                .us = cost.us,
+                .slows = cost.slows,
+                .slowed = cost.slowed,
+                .source = cost.source,
+                .doubt = cost.doubt});
   }
   /// The optimiser of each bucket. Where gradients are clipped by their norm, none begins before
   /// the last gradient.
   void add_updates(const std::vector<Bucket>& buckets) {
     int norm = -1;
     if (shape_.gradient_norm) {
-      norm = static_cast<int>(graph_.tasks.size());
-      const double bytes =
-          operations_.parameters * kParameterBytes / shape_.dp * static_cast<double>(layers_);
-      graph_.tasks.push_back({.name = "gradient norm",
-                              .kind = "gradient_norm",
-                              .phase = Phase::update,
-                              .us = bytes / costs_.bytes_per_us + costs_.launch_us,
-                              .source = costs_.memory_source,
-                              .doubt = costs_.memory_doubt});
+      norm = update("gradient norm", "gradient_norm",
+                    operations_.parameters * kParameterBytes / shape_.dp * layers_);
       for (const Bucket& bucket : buckets) {
         for (const int gradient : bucket.gradients) wait(norm, gradient);
       }
     }
     for (const Bucket& bucket : buckets) {
-      const int updated = update(bucket.number, bucket.parameters);
+      const int updated = update(fmt::format("optimiser of bucket {}", bucket.number), "optimiser",
+                                 bucket.parameters * kUpdateBytes / shape_.dp);
       if (norm >= 0) {
         wait(updated, norm);
       } else {
@@ -90,15 +83,14 @@ class Assembly {
       }
     }
   }
-  int update(int number, double parameters) {
-    const double bytes = parameters * kUpdateBytes / shape_.dp;
-    graph_.tasks.push_back({.name = fmt::format("optimiser of bucket {}", number),
-                            .kind = "optimiser",
-                            .phase = Phase::update,
-                            .us = bytes / costs_.bytes_per_us + costs_.launch_us,
-                            .source = costs_.memory_source,
-                            .doubt = costs_.memory_doubt});
-    return static_cast<int>(graph_.tasks.size()) - 1;
+  /// An operation of the optimiser that reads and writes so many bytes.
+  int update(std::string name, std::string kind, double bytes) {
+    return add({.name = std::move(name),
+                .kind = std::move(kind),
+                .phase = Phase::update,
+                .us = bytes / costs_.bytes_per_us + costs_.launch_us,
+                .source = costs_.memory_source,
+                .doubt = costs_.memory_doubt});
   }
 
   TaskGraph make(int layers, int bucket_layers) {
@@ -124,13 +116,13 @@ class Assembly {
     if (!whole) return std::move(graph_);
     std::vector<int> gradients;
     std::vector<Bucket> buckets;
-    std::vector<std::vector<int>> of_layer(static_cast<std::size_t>(layers));
+    std::vector<std::vector<int>> of_layer(index(layers));
     for (int layer = layers - 1; layer >= 0; --layer) {
       const int base = pass(operations_.backward, layer, input);
       const int latest = layer + 1 + shape_.put_off_layers;
       if (latest < layers) {
         for (const int first : operations_.backward.first) {
-          for (const int gradient : of_layer[static_cast<std::size_t>(latest)]) {
+          for (const int gradient : of_layer[index(latest)]) {
             wait(base + first, gradient);
           }
         }
@@ -138,7 +130,7 @@ class Assembly {
       for (std::size_t i = 0; i < operations_.backward.tasks.size(); ++i) {
         if (operations_.backward.tasks[i].is_weight_gradient) {
           gradients.push_back(base + static_cast<int>(i));
-          of_layer[static_cast<std::size_t>(layer)].push_back(gradients.back());
+          of_layer[index(layer)].push_back(gradients.back());
         }
       }
       input = base + operations_.backward.last;
@@ -158,6 +150,11 @@ class Assembly {
   }
 
  private:
+  int add(Task task) {
+    graph_.tasks.push_back(std::move(task));
+    return static_cast<int>(graph_.tasks.size()) - 1;
+  }
+
   const LayerOperations& operations_;
   const StepShape& shape_;
   const StepCosts& costs_;

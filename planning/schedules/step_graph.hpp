@@ -20,23 +20,16 @@ struct Cost {
   Doubt doubt{};
   double extra_loads = 0;   ///< of a fused GEMM (`Fusion`)
   double beside_fused = 1;  ///< of a GEMM that is not fused (`Task`)
-};
-
-/// A collective, and the factors by which it and a compute task slow each other.
-struct LinkCost {
-  double us = 0;
-  double slows = 1;
-  double slowed = 1;
-  std::string source{};
-  Doubt doubt{};
+  double slows = 1;         ///< of a collective (`Task`)
+  double slowed = 1;        ///< of a collective (`Task`)
 };
 
 /// Costs of the operations of a step on one platform. The errors name what is not known.
 struct StepCosts {
   std::function<Expected<Cost>(std::int64_t m, std::int64_t n, std::int64_t k)> gemm{};
   /// `bytes` of the whole buffer, over `ranks` GPUs.
-  std::function<Expected<LinkCost>(Collective, double bytes, int ranks)> tensor_parallel{};
-  std::function<Expected<LinkCost>(Collective, double bytes, int ranks)> data_parallel{};
+  std::function<Expected<Cost>(Collective, double bytes, int ranks)> tensor_parallel{};
+  std::function<Expected<Cost>(Collective, double bytes, int ranks)> data_parallel{};
   /// A GEMM and its collective as one operation; none where nothing better than one after the
   /// other is known.
   std::function<std::optional<Cost>(const Problem&)> fused{};

@@ -176,13 +176,9 @@ Scheduled found_schedule(const TaskGraph& graph, const Policy& policy) {
   return search_order(graph, std::move(best), kOrderTrials);
 }
 
-void add_choice(StepPlan& plan, const char* what, const std::string& kind, double us) {
-  plan.choices.push_back({fmt::format("{}{}", what, kind), us});
-}
-
 /// Fills the choice that every plan has, and puts the most important one first.
 void finish_choices(StepPlan& plan) {
-  add_choice(plan, "overlap across operations", "", plan.operations_us - plan.scheduled_us);
+  plan.choices.push_back({"overlap across operations", plan.operations_us - plan.scheduled_us});
   std::stable_sort(plan.choices.begin(), plan.choices.end(),
                    [](const ChoiceGain& a, const ChoiceGain& b) { return a.us > b.us; });
 }
@@ -195,13 +191,13 @@ void add_choices(StepPlan& plan, const Policy& policy) {
     Policy other = policy;
     other.fused[kind] = false;
     const double us = apply(plan.graph, other).schedule.us - policy_us;
-    add_choice(plan, "fused: ", kind, us);
+    plan.choices.push_back({"fused: " + kind, us});
   }
   for (const auto& [kind, earlier] : policy.earlier) {
     Policy other = policy;
     other.earlier.erase(kind);
     const double us = apply(plan.graph, other).schedule.us - policy_us;
-    if (us > 0) add_choice(plan, earlier > 0 ? "earlier: " : "later: ", kind, us);
+    if (us > 0) plan.choices.push_back({(earlier > 0 ? "earlier: " : "later: ") + kind, us});
   }
 }
 
@@ -211,15 +207,14 @@ void repeat_layers(StepPlan& plan, const StepPlan& shorter, int layers) {
   const double times = static_cast<double>(layers - plan.planned_layers) /
                        (plan.planned_layers - shorter.planned_layers);
   const auto extend = [&](double& value, double before) { value += times * (value - before); };
-  extend(plan.sequential_us, shorter.sequential_us);
-  extend(plan.operations_us, shorter.operations_us);
-  extend(plan.sequential.low_us, shorter.sequential.low_us);
-  extend(plan.sequential.high_us, shorter.sequential.high_us);
-  extend(plan.operations.low_us, shorter.operations.low_us);
-  extend(plan.operations.high_us, shorter.operations.high_us);
-  extend(plan.list_us, shorter.list_us);
-  extend(plan.scheduled_us, shorter.scheduled_us);
-  extend(plan.ideal_us, shorter.ideal_us);
+  for (const auto time : {&StepPlan::sequential_us, &StepPlan::operations_us, &StepPlan::list_us,
+                          &StepPlan::scheduled_us, &StepPlan::ideal_us}) {
+    extend(plan.*time, shorter.*time);
+  }
+  for (const auto range : {&StepPlan::sequential, &StepPlan::operations}) {
+    extend((plan.*range).low_us, (shorter.*range).low_us);
+    extend((plan.*range).high_us, (shorter.*range).high_us);
+  }
   const auto extend_all = [&](std::map<std::string, double>& sums,
                               const std::map<std::string, double>& before) {
     for (auto& [traffic, us] : sums) {
@@ -257,10 +252,9 @@ StepPlan plan_graph(TaskGraph graph) {
     if (!nodes) continue;
     const double us = std::min(nodes->in_order(best.keys).us, nodes->list_schedule(best.keys).us);
     const Fusion& fusion = plan.graph.fusions[i];
-    add_choice(
-        plan, "fused: ",
-        task_at(plan.graph, fusion.compute).name + " + " + task_at(plan.graph, fusion.links).name,
-        us - plan.scheduled_us);
+    plan.choices.push_back({fmt::format("fused: {} + {}", task_at(plan.graph, fusion.compute).name,
+                                        task_at(plan.graph, fusion.links).name),
+                            us - plan.scheduled_us});
   }
   finish_choices(plan);
   return plan;
@@ -304,8 +298,8 @@ Expected<StepPlan> plan_step(const ModelConfig& config, const StepShape& shape,
   plan.planned_layers = planned;
   if (buckets) plan.bucket_layers = bucket_layers;
   if (bucket_layers > 1) {
-    add_choice(plan, fmt::format("buckets of {} layers instead of 1", bucket_layers).c_str(), "",
-               one_each - least);
+    plan.choices.push_back(
+        {fmt::format("buckets of {} layers instead of 1", bucket_layers), one_each - least});
   }
   add_choices(plan, policy);
   if (layers > planned) {

@@ -3,80 +3,26 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cmath>
 #include <initializer_list>
 #include <map>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "core/base/index.hpp"
 #include "json/asked_fields.hpp"
 #include "json/parse.hpp"
 #include "json/reader.hpp"
-#include "planning/schedules/fusion_check.hpp"
 
 namespace overlaptune {
 namespace {
 
-constexpr double kMostUs = 1e12;
 constexpr std::size_t kLongestName = 80;
-constexpr double kMostFactor = 100;
 constexpr const char* kRootFields = "tasks, fusions";
 constexpr const char* kTaskFields =
     "name, resource, us, after, slows, slowed, beside_fused, kind, cost_source, low_us, high_us, "
     "work, amount";
 constexpr const char* kFusionFields = "compute, links, us, cost_source, low_us, high_us";
-
-bool is_in(double value, double least, double most) {
-  return std::isfinite(value) && value >= least && value <= most;
-}
-
-Expected<void> check_task(const Task& task, int count) {
-  if (!is_in(task.us, 0, kMostUs)) {
-    return bad_input(fmt::format("task '{}': {} us: expected 0 to 10^12", task.name, task.us));
-  }
-  for (const double factor : {task.slows, task.slowed, task.beside_fused}) {
-    if (is_in(factor, 1, kMostFactor)) continue;
-    return bad_input(
-        fmt::format("task '{}': a factor of {}: expected 1 to {}", task.name, factor, kMostFactor));
-  }
-  for (const int other : task.after) {
-    if (other < 0 || other >= count) {
-      return bad_input(
-          fmt::format("task '{}': after task {}, which does not exist", task.name, other));
-    }
-  }
-  return {};
-}
-
-/// A task of a cycle, or -1 where there is none.
-int task_in_cycle(const TaskGraph& graph) {
-  enum class Colour { white, open, done };
-  std::vector<Colour> colours(graph.tasks.size(), Colour::white);
-  std::vector<std::pair<int, std::size_t>> path;
-  for (std::size_t first = 0; first < graph.tasks.size(); ++first) {
-    if (colours[first] != Colour::white) continue;
-    path.emplace_back(static_cast<int>(first), 0);
-    colours[first] = Colour::open;
-    while (!path.empty()) {
-      auto& [task, next] = path.back();
-      const auto& after = graph.tasks[static_cast<std::size_t>(task)].after;
-      if (next == after.size()) {
-        colours[static_cast<std::size_t>(task)] = Colour::done;
-        path.pop_back();
-        continue;
-      }
-      const int other = after[next++];
-      Colour& colour = colours[static_cast<std::size_t>(other)];
-      if (colour == Colour::open) return other;
-      if (colour == Colour::white) {
-        colour = Colour::open;
-        path.emplace_back(other, 0);
-      }
-    }
-  }
-  return -1;
-}
 
 class GraphReader {
  public:
@@ -86,9 +32,9 @@ class GraphReader {
     const JsonReader tasks = root_["tasks"];
     tasks.each([&](const JsonReader& at) { add_task(at); });
     if (graph_.tasks.empty()) tasks.fail("expected at least one task, found none");
-    std::size_t index = 0;
+    std::size_t next = 0;
     tasks.each([&](const JsonReader& at) {
-      Task& task = graph_.tasks[index++];
+      Task& task = graph_.tasks[next++];
       if (!at.has("after")) return;
       const JsonReader after = at["after"];
       after.each([&](const JsonReader& name) { task.after.push_back(index_of(name)); });
@@ -105,7 +51,7 @@ class GraphReader {
  private:
   /// A factor of tasks on one resource; graphs that this program wrote have 1 in other ones.
   static double factor(const JsonReader& at, const Task& task, Resource on) {
-    const double value = at.number(1, kMostFactor);
+    const double value = at.number(1, kMostTaskFactor);
     if (value > 1 && task.resource != on) {
       at.fail(fmt::format("a factor of tasks on {}: expected none beside resource {}",
                           to_string(on), to_string(task.resource)));
@@ -125,7 +71,7 @@ class GraphReader {
     task.traffic = task.name;
     task.kind = at.has("kind") ? at["kind"].text() : task.name;
     if (at.has("cost_source")) task.source = at["cost_source"].text();
-    task.us = at["us"].number(0, kMostUs);
+    task.us = at["us"].number(0, kMostTaskUs);
     const JsonReader resource = at["resource"];
     task.resource = resource.name<Resource>();
     if (at.has("slows")) task.slows = factor(at["slows"], task, Resource::links);
@@ -133,8 +79,7 @@ class GraphReader {
     if (at.has("beside_fused")) {
       task.beside_fused = factor(at["beside_fused"], task, Resource::compute);
     }
-    const auto index = static_cast<int>(graph_.tasks.size());
-    if (!names_.emplace(task.name, index).second) {
+    if (!names_.emplace(task.name, static_cast<int>(graph_.tasks.size())).second) {
       name.fail("'" + task.name + "' is there twice: expected each name once");
     }
     graph_.tasks.push_back(std::move(task));
@@ -146,9 +91,9 @@ class GraphReader {
     const JsonReader links = at["links"];
     fusion.compute = index_of(compute);
     fusion.links = index_of(links);
-    const auto kind = [&](int task) { return graph_.tasks[static_cast<std::size_t>(task)].kind; };
+    const auto kind = [&](int task) { return graph_.tasks[index(task)].kind; };
     fusion.kind = kind(fusion.compute) + " + " + kind(fusion.links);
-    fusion.us = at["us"].number(0, kMostUs);
+    fusion.us = at["us"].number(0, kMostTaskUs);
     fusion.source = at.has("cost_source") ? at["cost_source"].text() : "given";
     graph_.fusions.push_back(std::move(fusion));
   }
@@ -199,9 +144,27 @@ void refuse_nulls(const nlohmann::json& document, std::string_view origin) {
 
 }  // namespace
 
+std::vector<int> in_order(const TaskGraph& graph) {
+  std::vector<std::vector<int>> next(graph.tasks.size());
+  std::vector<std::size_t> waits;
+  std::vector<int> order;
+  for (int task = 0; task < static_cast<int>(graph.tasks.size()); ++task) {
+    const auto& after = graph.tasks[index(task)].after;
+    waits.push_back(after.size());
+    if (after.empty()) order.push_back(task);
+    for (const int before : after) next[index(before)].push_back(task);
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (const int task : next[index(order[i])]) {
+      if (--waits[index(task)] == 0) order.push_back(task);
+    }
+  }
+  return order;
+}
+
 double saved(const TaskGraph& graph, const Fusion& fusion) {
-  const Task& compute = graph.tasks[static_cast<std::size_t>(fusion.compute)];
-  const Task& links = graph.tasks[static_cast<std::size_t>(fusion.links)];
+  const Task& compute = graph.tasks[index(fusion.compute)];
+  const Task& links = graph.tasks[index(fusion.links)];
   return compute.us * compute.beside_fused + links.us - fusion.us;
 }
 
@@ -215,25 +178,13 @@ std::vector<const Fusion*> best_fusions(const TaskGraph& graph) {
   });
   std::vector<char> taken(graph.tasks.size(), 0);
   std::erase_if(best, [&](const Fusion* fusion) {
-    char& compute = taken[static_cast<std::size_t>(fusion->compute)];
-    char& links = taken[static_cast<std::size_t>(fusion->links)];
+    char& compute = taken[index(fusion->compute)];
+    char& links = taken[index(fusion->links)];
     if (compute != 0 || links != 0) return true;
     compute = links = 1;
     return false;
   });
   return best;
-}
-
-Expected<void> check(const TaskGraph& graph) {
-  const auto count = static_cast<int>(graph.tasks.size());
-  for (const Task& task : graph.tasks) {
-    if (const auto checked = check_task(task, count); !checked) return error_of(checked);
-  }
-  if (const int task = task_in_cycle(graph); task >= 0) {
-    return bad_input(fmt::format("task '{}': waits for itself, in a cycle: expected no cycle",
-                                 graph.tasks[static_cast<std::size_t>(task)].name));
-  }
-  return check_fusions(graph);
 }
 
 Expected<TaskGraph> parse_task_graph(std::string_view text, std::string_view origin) {

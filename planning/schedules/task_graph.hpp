@@ -91,8 +91,16 @@ struct TaskGraph {
 /// The fusions that save time, those that save most first. A task is in one of them.
 [[nodiscard]] std::vector<const Fusion*> best_fusions(const TaskGraph& graph);
 
-/// Error, naming the task: times that are negative or not finite, factors below 1, indices that do
-/// not exist, tasks that wait for each other in a cycle, fusions that `check_fusions` refuses.
+/// Each task behind those that it waits for; fewer than all where tasks wait in a cycle.
+[[nodiscard]] std::vector<int> in_order(const TaskGraph& graph);
+
+inline constexpr double kMostTaskUs = 1e12;
+inline constexpr double kMostTaskFactor = 100;
+
+/// Error, naming the tasks: times that are negative or not finite, factors below 1, indices that do
+/// not exist, tasks that wait for each other in a cycle; fusions of other tasks than the two that
+/// they need, of a pair that is there twice, in less time than the compute task's, or with a third
+/// task between the two.
 [[nodiscard]] Expected<void> check(const TaskGraph& graph);
 
 /// Reads a graph from JSON: `tasks` with `name`, `resource`, `us` and, as needed, `after` (names),

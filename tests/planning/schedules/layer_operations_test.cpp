@@ -305,9 +305,9 @@ TEST(LayerOperations, backward_weight_gradients_wait_for_both_of_their_inputs) {
 TEST(LayerOperations, collectives_have_their_bytes_and_factors) {
   std::vector<std::string> asked;
   StepCosts costs = simple_costs();
-  costs.tensor_parallel = [&](Collective op, double bytes, int ranks) -> Expected<LinkCost> {
+  costs.tensor_parallel = [&](Collective op, double bytes, int ranks) -> Expected<Cost> {
     asked.push_back(fmt::format("{} {} {}", to_string(op), bytes, ranks));
-    return LinkCost{7, 1.25, 1.5, "links"};
+    return Cost{.us = 7, .source = "links", .slows = 1.25, .slowed = 1.5};
   };
   const LayerOperations layer = made(kShape, costs);
   EXPECT_EQ(asked.size(), 4U + 6U);

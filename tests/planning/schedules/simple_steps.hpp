@@ -36,9 +36,12 @@ inline StepCosts simple_costs() {
     return 2 * double(m) * double(n) * double(k) / 500e6;
   };
   const auto link = [](double rate) {
-    return [rate](Collective op, double bytes, int ranks) -> Expected<LinkCost> {
+    return [rate](Collective op, double bytes, int ranks) -> Expected<Cost> {
       const double once = bytes * (ranks - 1) / ranks / rate;
-      return LinkCost{(op == Collective::all_reduce ? 2 : 1) * once, 1.1, 1.2, "rate"};
+      return Cost{.us = (op == Collective::all_reduce ? 2 : 1) * once,
+                  .source = "rate",
+                  .slows = 1.1,
+                  .slowed = 1.2};
     };
   };
   return {.gemm = [=](auto m, auto n, auto k) -> Expected<Cost> {
