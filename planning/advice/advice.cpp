@@ -7,25 +7,10 @@
 namespace overlaptune {
 namespace {
 
-/// Whether the layers of one kind have the product. All of them have attention.
+/// Whether the layers of one kind have the product. Products are declared in the order of a layer:
+/// those of attention, which all layers have, those of a dense MLP, those of experts.
 bool is_in(Product product, bool dense) {
-  switch (product) {
-    case Product::qkv:
-    case Product::o:
-      return true;
-    case Product::gate_up:
-    case Product::up:
-    case Product::down:
-      return dense;
-    case Product::dispatch:
-    case Product::experts_gate_up:
-    case Product::experts_down:
-    case Product::combine:
-    case Product::shared_gate_up:
-    case Product::shared_down:
-      return !dense;
-  }
-  return false;
+  return product <= Product::o || dense == (product <= Product::down);
 }
 
 Times sum_of(const std::vector<Operation>& operations, bool dense) {

@@ -41,6 +41,11 @@ class Transfer {
   return operation == Operation::all_reduce ? 2 : 1;
 }
 
+[[nodiscard]] constexpr bool is_reduction_or_gather(Operation operation) {
+  return operation == Operation::all_reduce || operation == Operation::reduce_scatter ||
+         operation == Operation::all_gather;
+}
+
 using Found = std::optional<AlgorithmTime>;
 [[nodiscard]] Found ring(const Sender& sender, const Question& question);
 [[nodiscard]] Found hierarchical(const Sender& sender, const Question& question);

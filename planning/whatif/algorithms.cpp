@@ -27,7 +27,7 @@ double Sender::ring_rate(const Slice& slice, Operation operation, double bytes) 
   const auto& pairs = slice.level->pairs;
   const auto found = pairs.find(to_string(operation));
   const bool is_pair = slice.size == 2 && slice.inner == 1 && found != pairs.end();
-  return rate(slice, bytes) * (is_pair ? share_at(found->second, bytes) : 1);
+  return rate(slice, bytes) * (is_pair ? value_at(found->second, bytes) : 1);
 }
 
 void Transfer::add(const Slice& slice, double us) {

@@ -41,6 +41,23 @@ double best_us(const Cluster& cluster, const Question& question) {
   return value_or_throw(times_of(cluster, question)).front().us;
 }
 
+/// A curve of residuals, which fades beyond its points.
+double on_curve(const ByBytes& curve, double bytes) {
+  const double nearest = std::clamp(bytes, curve.front().first, curve.back().first);
+  return value_at(curve, bytes) * std::exp2(-std::abs(std::log2(bytes / nearest)) / kHalfLife);
+}
+
+/// The value of a curve at one of its points when that point is left out.
+double without_point(const ByBytes& curve, std::size_t left_out) {
+  const std::size_t first = left_out == 0 ? 1 : left_out - 1;
+  const std::size_t last = std::min(left_out + 1, curve.size() - 1);
+  ByBytes neighbours;
+  for (std::size_t i = first; i <= last; ++i) {
+    if (i != left_out) neighbours.push_back(curve[i]);
+  }
+  return on_curve(neighbours, curve[left_out].first);
+}
+
 }  // namespace
 
 double Calibration::fitted(double bytes, int gpus) const {
@@ -89,24 +106,11 @@ Expected<Calibration> Calibration::fit(const Cluster& cluster, std::span<const M
   for (auto& [gpus, list] : points) {
     const Curve isotonic(std::move(list));
     for (const CurvePoint& point : isotonic.points()) {
-      calibration.residuals_[gpus].push_back(
-          {point.bytes, std::log(point.time / calibration.fitted(point.bytes, gpus))});
+      calibration.residuals_[gpus].emplace_back(
+          point.bytes, std::log(point.time / calibration.fitted(point.bytes, gpus)));
     }
   }
   return calibration;
-}
-
-double Calibration::on_curve(std::span<const Residual> curve, double bytes) {
-  const auto faded = [&](const Residual& last) {
-    return last.log_ratio * std::exp2(-std::abs(std::log2(bytes / last.bytes)) / kHalfLife);
-  };
-  if (bytes <= curve.front().bytes) return faded(curve.front());
-  if (bytes >= curve.back().bytes) return faded(curve.back());
-  const auto above = std::upper_bound(curve.begin(), curve.end(), bytes,
-                                      [](double b, const Residual& r) { return b < r.bytes; });
-  const Residual& low = *(above - 1);
-  const double way = std::log(bytes / low.bytes) / std::log(above->bytes / low.bytes);
-  return low.log_ratio + way * (above->log_ratio - low.log_ratio);
 }
 
 double Calibration::log_ratio_at(double bytes, int gpus, Own own) const {
@@ -120,17 +124,6 @@ double Calibration::log_ratio_at(double bytes, int gpus, Own own) const {
   return (1 - way) * on_curve(below->second, bytes) + way * on_curve(above->second, bytes);
 }
 
-/// The value of a curve at one of its points when that point is left out.
-double Calibration::without_point(const std::vector<Residual>& curve, std::size_t left_out) {
-  const std::size_t first = left_out == 0 ? 1 : left_out - 1;
-  const std::size_t last = std::min(left_out + 1, curve.size() - 1);
-  std::vector<Residual> neighbours;
-  for (std::size_t i = first; i <= last; ++i) {
-    if (i != left_out) neighbours.push_back(curve[i]);
-  }
-  return on_curve(neighbours, curve[left_out].bytes);
-}
-
 /// The 90 % quantile of the errors on rows that are left out: each row alone where the GPU count
 /// was measured, else all rows of a count. Beyond the measured sizes it grows by the distance.
 double Calibration::log_spread(double bytes, int gpus) const {
@@ -140,16 +133,16 @@ double Calibration::log_spread(double bytes, int gpus) const {
   for (const auto& [count, curve] : residuals_) {
     if (measured != residuals_.end() && count != gpus) continue;
     outside = std::max(
-        {0.0, std::log2(curve.front().bytes / bytes), std::log2(bytes / curve.back().bytes)});
+        {0.0, std::log2(curve.front().first / bytes), std::log2(bytes / curve.back().first)});
     if (measured == residuals_.end()) {
       if (residuals_.size() < 2) continue;
-      for (const Residual& each : curve) {
-        errors.push_back(std::abs(each.log_ratio - log_ratio_at(each.bytes, count, Own::left_out)));
+      for (const auto& [size, log_ratio] : curve) {
+        errors.push_back(std::abs(log_ratio - log_ratio_at(size, count, Own::left_out)));
       }
       continue;
     }
     for (std::size_t i = 0; i < curve.size() && curve.size() > 1; ++i) {
-      errors.push_back(std::abs(curve[i].log_ratio - without_point(curve, i)));
+      errors.push_back(std::abs(curve[i].second - without_point(curve, i)));
     }
   }
   // The rank that a new error exceeds with a chance of 10 % at most (Vovk et al., Algorithmic

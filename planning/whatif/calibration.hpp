@@ -34,17 +34,8 @@ class Calibration {
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
 
  private:
-  struct Residual {
-    double bytes = 0;
-    double log_ratio = 0;  ///< of the measured over the fitted time
-  };
-  using Residuals = std::map<int, std::vector<Residual>>;
-
   void fit_factors(std::span<const MeasuredRow> all);
   [[nodiscard]] double fitted(double bytes, int gpus) const;
-  [[nodiscard]] static double on_curve(std::span<const Residual> curve, double bytes);
-  [[nodiscard]] static double without_point(const std::vector<Residual>& curve,
-                                            std::size_t left_out);
   /// Whether the curve of the asked GPU count may answer.
   enum class Own { used, left_out };
   /// Between the curves of the measured GPU counts.
@@ -53,7 +44,7 @@ class Calibration {
 
   Operation operation_ = Operation::all_reduce;
   Cluster cluster_{};
-  Residuals residuals_{};
+  std::map<int, ByBytes> residuals_{};  ///< by GPUs: logarithms of measured over fitted times
 };
 
 }  // namespace overlaptune::cluster

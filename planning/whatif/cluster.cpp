@@ -100,14 +100,14 @@ Expected<std::vector<Slice>> slices_of(const Cluster& cluster, int gpus) {
   return slices;
 }
 
-double share_at(const Shares& shares, double bytes) {
-  if (bytes <= shares.front().first) return shares.front().second;
-  if (bytes >= shares.back().first) return shares.back().second;
-  const auto above = std::upper_bound(shares.begin(), shares.end(), bytes,
+double value_at(const ByBytes& points, double bytes) {
+  if (bytes <= points.front().first) return points.front().second;
+  if (bytes >= points.back().first) return points.back().second;
+  const auto above = std::upper_bound(points.begin(), points.end(), bytes,
                                       [](double b, const auto& point) { return b < point.first; });
-  const auto& [low, share] = *(above - 1);
+  const auto& [low, value] = *(above - 1);
   const double way = std::log(bytes / low) / std::log(above->first / low);
-  return share + way * (above->second - share);
+  return value + way * (above->second - value);
 }
 
 double gpu_rate(const Slice& slice, double bytes) {
@@ -120,7 +120,7 @@ double gpu_rate(const Slice& slice, double bytes) {
     const double members = static_cast<double>(slice.size) * slice.inner;
     gb_per_s = std::min(gb_per_s, level.root_gb_per_s / members);
   }
-  return gb_per_s * share_at(level.efficiency, bytes) * kBytesPerUs;
+  return gb_per_s * value_at(level.efficiency, bytes) * kBytesPerUs;
 }
 
 }  // namespace overlaptune::cluster

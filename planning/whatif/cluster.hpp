@@ -34,10 +34,10 @@ struct Protocol {
   double share = 1;     ///< of the link's rate that carries data
 };
 
-/// A share by the bytes that one GPU sends, ascending: straight lines over the logarithm of the
+/// A value by the bytes that one GPU sends, ascending: straight lines over the logarithm of the
 /// bytes, constant outside the points.
-using Shares = std::vector<std::pair<double, double>>;
-[[nodiscard]] double share_at(const Shares& shares, double bytes);
+using ByBytes = std::vector<std::pair<double, double>>;
+[[nodiscard]] double value_at(const ByBytes& points, double bytes);
 
 /// Reduction and broadcast within the switch (NVLink SHARP).
 struct Multicast {
@@ -51,11 +51,11 @@ struct Level {
   std::vector<int> sizes{};  ///< most members; for a torus, of each dimension
   /// Links of one member; of a ring or torus, links to one neighbour.
   int links = 1;
-  double gb_per_s = 0;        ///< of one link in one direction, by the data sheet
-  double latency_us = 0;      ///< of one step
-  Shares efficiency{{1, 1}};  ///< of the links' rate that is reached
+  double gb_per_s = 0;         ///< of one link in one direction, by the data sheet
+  double latency_us = 0;       ///< of one step
+  ByBytes efficiency{{1, 1}};  ///< of the links' rate that is reached
   /// The part of longer rings' rate that rings of two reach, by the name of the operation.
-  std::map<std::string, Shares, std::less<>> pairs{};
+  std::map<std::string, ByBytes, std::less<>> pairs{};
   std::vector<Protocol> protocols{{"plain", 0, 0, 1}};
   Multicast multicast{};
   double root_gb_per_s = 0;  ///< pcie: what all members together send at most; 0: no such limit

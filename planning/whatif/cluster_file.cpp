@@ -54,8 +54,8 @@ std::vector<int> sizes(const JsonReader& at, LevelKind kind) {
 }
 
 /// [[bytes, share], ...], bytes ascending.
-Shares curve(const JsonReader& value) {
-  Shares points;
+ByBytes curve(const JsonReader& value) {
+  ByBytes points;
   value.each([&](const JsonReader& point) {
     std::vector<double> pair;
     point.each([&](const JsonReader& each) { pair.push_back(each.number(1e-3, 1e18)); });
@@ -69,8 +69,8 @@ Shares curve(const JsonReader& value) {
 }
 
 /// {"all_reduce": [[bytes, share], ...], ...}
-std::map<std::string, Shares, std::less<>> pairs(const JsonReader& value) {
-  std::map<std::string, Shares, std::less<>> list;
+std::map<std::string, ByBytes, std::less<>> pairs(const JsonReader& value) {
+  std::map<std::string, ByBytes, std::less<>> list;
   for (const auto& [operation, name] : NamesOf<Operation>::all) {
     if (value.has(name)) list.emplace(name, curve(value[name]));
   }
@@ -94,9 +94,10 @@ Multicast multicast(const JsonReader& value) {
           .latency_us = value["latency_us"].number(0, kMostTime)};
 }
 
-/// Throws: a field that only levels of another kind have.
-void of_kind(const JsonReader& at, std::string_view field, LevelKind kind, LevelKind expected) {
-  if (kind == expected) return;
+/// Whether a field is there that only levels of one kind have. Throws: in a level of another kind.
+bool has_of_kind(const JsonReader& at, std::string_view field, LevelKind kind, LevelKind expected) {
+  if (!at.has(field)) return false;
+  if (kind == expected) return true;
   at[field].fail(fmt::format("a field of levels of kind {}: expected none beside kind {}",
                              to_string(expected), to_string(kind)));
 }
@@ -116,16 +117,13 @@ Level level(const JsonReader& at) {
   if (at.has("efficiency")) level.efficiency = sourced(at, "efficiency", curve);
   if (at.has("pairs")) level.pairs = sourced(at, "pairs", pairs);
   if (at.has("protocols")) level.protocols = sourced(at, "protocols", protocols);
-  if (at.has("multicast")) {
-    of_kind(at, "multicast", level.kind, LevelKind::switched);
+  if (has_of_kind(at, "multicast", level.kind, LevelKind::switched)) {
     level.multicast = sourced(at, "multicast", multicast);
   }
-  if (at.has("root_gb_per_s")) {
-    of_kind(at, "root_gb_per_s", level.kind, LevelKind::pcie);
+  if (has_of_kind(at, "root_gb_per_s", level.kind, LevelKind::pcie)) {
     level.root_gb_per_s = number(at, "root_gb_per_s", kLeastRate, kMostRate);
   }
-  if (at.has("wrap_from")) {
-    of_kind(at, "wrap_from", level.kind, LevelKind::torus);
+  if (has_of_kind(at, "wrap_from", level.kind, LevelKind::torus)) {
     level.wrap_from =
         sourced(at, "wrap_from", [](const JsonReader& v) { return v.small(2, kMostMembers); });
   }
@@ -166,23 +164,18 @@ Cluster read(const JsonReader& at) {
   return cluster;
 }
 
-const EmbeddedCluster* find_embedded(std::string_view name) {
-  const auto& all = embedded_clusters();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.name == name; });
-  return found == all.end() ? nullptr : &*found;
-}
-
 Expected<Cluster> find_one(const std::string& name) {
-  if (const EmbeddedCluster* found = find_embedded(name)) return parse_cluster(found->text, name);
+  std::vector<std::string> known;
+  for (const EmbeddedCluster& each : embedded_clusters()) {
+    if (each.name == name) return parse_cluster(each.text, name);
+    known.push_back(each.name);
+  }
   std::error_code ignored;
   if (name == "-" || std::filesystem::exists(name, ignored)) {
     const auto text = read_text_file(name);
     if (!text) return error_of(text);
     return parse_cluster(*text, name);
   }
-  std::vector<std::string> known;
-  for (const EmbeddedCluster& each : embedded_clusters()) known.push_back(each.name);
   return bad_input(fmt::format("--cluster {}: no such file: expected a JSON file, or one of {}{}",
                                name, names_of_clusters(), did_you_mean(name, known)));
 }

@@ -67,11 +67,7 @@ std::string what(const MeasuredRow& row) {
 
 std::vector<std::string> doubts(const Cluster& cluster, const std::vector<MeasuredRow>& rows) {
   const Cluster links = of_links_alone(cluster);
-  Doubt end;
-  Doubt gpu;
-  Doubt share;
-  Doubt time;
-  Doubt rate;
+  Doubt end, gpu, share, time, rate;
   for (const MeasuredRow& row : rows) {
     if (row.run_to > 0) {
       end.add(fmt::format(
@@ -105,11 +101,7 @@ std::vector<std::string> doubts(const Cluster& cluster, const std::vector<Measur
     }
   }
   std::vector<std::string> list;
-  end.report(list);
-  gpu.report(list);
-  share.report(list);
-  time.report(list);
-  rate.report(list);
+  for (const Doubt& each : {end, gpu, share, time, rate}) each.report(list);
   return list;
 }
 

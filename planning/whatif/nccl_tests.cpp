@@ -34,17 +34,17 @@ Words words_of(std::string_view line) {
   return words;
 }
 
+constexpr const char* kDigits = "0123456789";
+
 bool is_count(const std::string& word) {
-  return std::all_of(word.begin(), word.end(),
-                     [](unsigned char c) { return std::isdigit(c) != 0; });
+  return word.find_first_not_of(kDigits) == std::string::npos;
 }
 
 /// A count, or one with a unit as in 64M.
 bool is_size(const std::string& word) {
   if (is_count(word)) return true;
-  const auto unit =
-      std::find_if(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c) == 0; });
-  return unit != word.begin() && std::isalpha(static_cast<unsigned char>(*unit)) != 0 &&
+  const std::size_t unit = word.find_first_not_of(kDigits);
+  return unit > 0 && std::isalpha(static_cast<unsigned char>(word[unit])) != 0 &&
          parse_bytes(word).has_value();
 }
 
@@ -134,9 +134,6 @@ class LogReader {
   explicit LogReader(Operation asked) : asked_(asked) {}
 
   Expected<void> read(std::string_view line, const std::string& place) {
-    const auto failed = [&](const Error& error) {
-      return bad_input(fmt::format("{}: {}", place, error.message));
-    };
     if (const auto failure = failure_in(line); !failure.empty()) {
       return bad_input(fmt::format("{}: {}: expected a run that ended well", place,
                                    printable(failure.substr(0, kShownFailure))));
@@ -158,7 +155,8 @@ class LogReader {
       return {};
     }
     const auto done = read_heading(line.substr(hash));
-    return done ? done : failed(done.error());
+    if (!done) return bad_input(fmt::format("{}: {}", place, done.error().message));
+    return {};
   }
 
   [[nodiscard]] std::vector<MeasuredRow> rows() && {

@@ -5,11 +5,6 @@
 namespace overlaptune::cluster {
 namespace {
 
-bool is_reduction_or_gather(Operation operation) {
-  return operation == Operation::all_reduce || operation == Operation::reduce_scatter ||
-         operation == Operation::all_gather;
-}
-
 /// Whether data may run both ways round at once, over links that are not the same.
 bool has_two_ways(const Level& level) {
   return level.kind == LevelKind::ring || level.kind == LevelKind::torus;

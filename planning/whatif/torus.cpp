@@ -36,9 +36,8 @@ Pass torus_pass(const Sender& sender, const Slice& slice, double bytes) {
 
 Found multi_dimensional(const Sender& sender, const Question& question) {
   const Slice& slice = sender.slices.front();
-  const bool moves_parts =
-      question.operation != Operation::all_to_all && question.operation != Operation::send;
-  if (slice.level->kind != LevelKind::torus || sender.slices.size() > 1 || !moves_parts) return {};
+  if (slice.level->kind != LevelKind::torus || sender.slices.size() > 1) return {};
+  if (!is_reduction_or_gather(question.operation)) return {};
   const int count = passes(question.operation);
   const Pass pass = torus_pass(sender, slice, question.bytes);
   Transfer transfer;

@@ -7,44 +7,37 @@
 namespace overlaptune::cluster {
 namespace {
 
-/// Groups of the innermost level.
-int groups(const Sender& sender, const Question& question) {
-  return question.gpus / sender.slices.front().size;
-}
-
-int tree_depth(int groups) {
-  return std::bit_width(static_cast<unsigned>(groups - 1));
-}
-
 /// The links between the groups: of a double binary tree each group sends the whole buffer twice
 /// (Sanders, Speck, Traeff: Two-tree algorithms for full bandwidth broadcast, reduction and scan,
 /// 2009); two groups only exchange it.
 void add_tree_of_groups(const Sender& sender, const Question& question, Transfer& transfer,
                         double& latency) {
-  const double bytes = (groups(sender, question) == 2 ? 1 : 2) * question.bytes;
+  const int groups = question.gpus / sender.slices.front().size;
+  const double bytes = (groups == 2 ? 1 : 2) * question.bytes;
   for (const Slice& slice : sender.slices.subspan(1)) {
-    latency += 2 * tree_depth(slice.size) * sender.step(slice);
+    const int depth = std::bit_width(static_cast<unsigned>(slice.size - 1));
+    latency += 2 * depth * sender.step(slice);
     transfer.add(slice, bytes / (sender.rate(slice, bytes / slice.inner) * slice.inner));
   }
 }
 
-/// The switch reads the buffer of each GPU, reduces, and writes each result to all: in each
-/// direction of a GPU's links pass the buffer and its own part of the result.
-void add_multicast(const Sender& sender, const Question& question, Transfer& transfer,
-                   double& latency) {
+/// In each innermost group the switch reads the buffer of each GPU, reduces, and writes each result
+/// to all: in each direction of a GPU's links pass the buffer and its own part of the result. The
+/// switch works with the last protocol alone (NCCL: Simple), and not for 2 GPUs.
+Found by_switch(const Sender& sender, const Question& question, Algorithm algorithm) {
   const Slice& inner = sender.slices.front();
-  const Level& level = *inner.level;
-  const double bytes = question.bytes * (1 + 1.0 / inner.size);
-  latency += level.multicast.latency_us;
-  transfer.add(inner, bytes / (gpu_rate(inner, bytes) * level.multicast.share));
-}
-
-/// The switch works with the last protocol alone (NCCL: Simple), and not for 2 GPUs.
-bool can_multicast(const Sender& sender, const Question& question) {
-  const Slice& inner = sender.slices.front();
+  const Multicast& multicast = inner.level->multicast;
   const bool is_simple = sender.inner == &inner.level->protocols.back();
-  return question.operation == Operation::all_reduce && inner.level->multicast.share > 0 &&
-         inner.size > 2 && is_simple;
+  if (question.operation != Operation::all_reduce || multicast.share <= 0 || inner.size <= 2 ||
+      !is_simple) {
+    return {};
+  }
+  const double bytes = question.bytes * (1 + 1.0 / inner.size);
+  double latency = multicast.latency_us;
+  Transfer transfer;
+  transfer.add(inner, bytes / (gpu_rate(inner, bytes) * multicast.share));
+  add_tree_of_groups(sender, question, transfer, latency);
+  return transfer.timed(algorithm, sender, latency);
 }
 
 bool reaches_all(LevelKind kind) {
@@ -69,20 +62,13 @@ Found tree(const Sender& sender, const Question& question) {
 }
 
 Found nvls(const Sender& sender, const Question& question) {
-  if (!can_multicast(sender, question) || sender.slices.size() > 1) return {};
-  double latency = 0;
-  Transfer transfer;
-  add_multicast(sender, question, transfer, latency);
-  return transfer.timed(Algorithm::nvls, sender, latency);
+  if (sender.slices.size() > 1) return {};
+  return by_switch(sender, question, Algorithm::nvls);
 }
 
 Found nvls_tree(const Sender& sender, const Question& question) {
-  if (!can_multicast(sender, question) || sender.slices.size() < 2) return {};
-  double latency = 0;
-  Transfer transfer;
-  add_multicast(sender, question, transfer, latency);
-  add_tree_of_groups(sender, question, transfer, latency);
-  return transfer.timed(Algorithm::nvls_tree, sender, latency);
+  if (sender.slices.size() < 2) return {};
+  return by_switch(sender, question, Algorithm::nvls_tree);
 }
 
 }  // namespace overlaptune::cluster
