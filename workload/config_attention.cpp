@@ -7,15 +7,18 @@
 namespace overlaptune {
 namespace {
 
+constexpr ConfigFields::Names kHeads{"num_attention_heads", "n_head", "n_heads", "num_heads"};
+constexpr ConfigFields::Names kHeadDim{"head_dim", "kv_channels", "attention_head_dim"};
+
 /// Heads of keys and values of each layer. In falcon and gpt_bigcode `multi_query` means one head
 /// for all queries, and without it each query has its own, whatever else the file says.
-std::vector<std::int64_t> read_kv_heads(ConfigFields& fields, const Family* family,
+std::vector<std::int64_t> read_kv_heads(ConfigFields& fields, const Family& family,
                                         std::int64_t layers, std::int64_t heads) {
   const auto all = [&](std::int64_t value) {
     return std::vector<std::int64_t>(static_cast<std::size_t>(layers), value);
   };
   if (!fields.is_set("new_decoder_architecture")) {
-    const bool by_flag = family != nullptr && family->defaults.contains("multi_query");
+    const bool by_flag = family.defaults.contains("multi_query");
     const bool is_one = fields.is_set("multi_query");
     if (is_one || by_flag) {
       fields.know({"num_kv_heads", "n_head_kv"});
@@ -44,7 +47,7 @@ void check_divisor(const ConfigFields& fields, std::int64_t kv_heads, std::int64
 }
 
 /// The ranks of latent attention, and the width of its heads.
-void read_latent(ConfigFields& fields, const Family* family, ModelConfig& config,
+void read_latent(ConfigFields& fields, const Family& family, ModelConfig& config,
                  AttentionLayers& sizes) {
   config.ranks.query_rank = fields.count_if_any({"q_lora_rank"}).value_or(0);
   const auto key_rank = fields.count_if_any({"kv_lora_rank"});
@@ -57,7 +60,7 @@ void read_latent(ConfigFields& fields, const Family* family, ModelConfig& config
   config.ranks.rope_dim = fields.count_if_any({"qk_rope_head_dim"}, 0).value_or(0);
   const auto plain = fields.count_if_any({"qk_nope_head_dim"}, 0).value_or(0);
   const auto values = fields.count_if_any({"v_head_dim"});
-  if (!values && family != nullptr) {  // MiniCPM3
+  if (!values && family.is_known()) {  // MiniCPM3
     sizes.value_head_dim = config.hidden / sizes.heads;
     fields.add_default(
         fmt::format("v_head_dim = {} (hidden_size / num_attention_heads)", sizes.value_head_dim));
@@ -90,8 +93,8 @@ bool is_latent_off(ConfigFields& fields) {
 
 void read_plain(ConfigFields& fields, const ModelConfig& config, bool own_values,
                 AttentionLayers& sizes) {
-  fields.expect_one_value({"head_dim", "kv_channels", "attention_head_dim"});
-  const auto head_dim = fields.count_if_any({"head_dim", "kv_channels", "attention_head_dim"});
+  fields.expect_one_value(kHeadDim);
+  const auto head_dim = fields.count_if_any(kHeadDim);
   if (!head_dim && config.hidden % sizes.heads != 0) {
     fields.fail(
         fmt::format("hidden_size = {}: expected a multiple of num_attention_heads = {}, or "
@@ -158,27 +161,10 @@ AttentionLayers with_exceptions(AttentionLayers sizes, const Exceptions& excepti
   return sizes;
 }
 
-bool same_sizes(const AttentionLayers& a, const AttentionLayers& b) {
-  return a.heads == b.heads && a.kv_heads == b.kv_heads && a.head_dim == b.head_dim &&
-         a.value_head_dim == b.value_head_dim && a.key_projections == b.key_projections;
-}
-
-void count_in(std::vector<AttentionLayers>& groups, AttentionLayers sizes) {
-  const auto group = std::find_if(groups.begin(), groups.end(), [&](const AttentionLayers& each) {
-    return same_sizes(each, sizes);
-  });
-  if (group != groups.end()) {
-    ++group->layers;
-    return;
-  }
-  sizes.layers = 1;
-  groups.push_back(sizes);
-}
-
 /// Whether the projection of the queries also makes a gate. Files since Qwen3.5 say it themselves;
 /// programs differ in whether a false counts.
-bool read_query_gate(ConfigFields& fields, const Family* family, ModelConfig& config) {
-  const bool by_class = family != nullptr && family->query_gate;
+bool read_query_gate(ConfigFields& fields, const Family& family, ModelConfig& config) {
+  const bool by_class = family.query_gate;
   if (!fields.is_in_file("attn_output_gate")) return by_class;
   const bool by_file = fields.is_set("attn_output_gate");
   if (by_class && !by_file) {
@@ -191,14 +177,13 @@ bool read_query_gate(ConfigFields& fields, const Family* family, ModelConfig& co
 
 }  // namespace
 
-void read_attention(ConfigFields& fields, const Family* family, const std::vector<Layer>& layers,
+void read_attention(ConfigFields& fields, const Family& family, const std::vector<Layer>& layers,
                     ModelConfig& config) {
-  fields.expect_one_value({"num_attention_heads", "n_head", "n_heads", "num_heads"});
-  AttentionLayers sizes{
-      .heads = fields.count({"num_attention_heads", "n_head", "n_heads", "num_heads"})};
+  fields.expect_one_value(kHeads);
+  AttentionLayers sizes{.heads = fields.count(kHeads)};
   const auto kv_heads = read_kv_heads(fields, family, config.layers, sizes.heads);
   for (const std::int64_t each : kv_heads) check_divisor(fields, each, sizes.heads);
-  const auto kind = family != nullptr ? family->attention : AttentionKind::plain;
+  const auto kind = family.attention;
   const bool off = is_latent_off(fields);
   const bool latent = !off && (kind == AttentionKind::latent || fields.has("kv_lora_rank"));
   config.latent_attention = latent || kind == AttentionKind::shared_key;
@@ -217,11 +202,10 @@ void read_attention(ConfigFields& fields, const Family* family, const std::vecto
     const auto own =
         with_exceptions(sizes, exceptions, layers[i].mixer, static_cast<std::int64_t>(i));
     check_divisor(fields, own.kv_heads, own.heads);
-    count_in(groups, own);
+    count_layer(groups, own);
   }
   if (groups.empty()) fields.fail("no layer has attention: expected layers of attention");
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const auto& a, const auto& b) { return a.layers > b.layers; });
+  sort_by_layers(groups);
   const AttentionLayers& most = groups.front();
   config.heads = most.heads;
   config.kv_heads = most.kv_heads;

@@ -1,7 +1,6 @@
 // The class of a model beside its type.
 
 #include <algorithm>
-#include <cctype>
 #include <string>
 #include <string_view>
 
@@ -22,12 +21,7 @@ std::string plain_name(std::string_view name) {
       name = name.substr(0, at);
     }
   }
-  std::string plain;
-  for (const char c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0) continue;
-    plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return plain;
+  return plain_letters(name);
 }
 
 /// Whether some family has a class of this name, and the type at hand is another one.
@@ -35,21 +29,24 @@ bool is_of_another_family(const std::string& architecture, const std::string& mo
   const std::string name = plain_name(architecture);
   if (name == plain_name(model_type)) return false;
   const auto is_named = [&](const std::string& type) { return plain_name(type) == name; };
-  const Family* const own = find_family(model_type);
-  if (own != nullptr && std::any_of(own->types.begin(), own->types.end(), is_named)) return false;
-  return std::any_of(families().begin(), families().end(), [&](const Family& family) {
+  const auto has_name = [&](const Family& family) {
     return std::any_of(family.types.begin(), family.types.end(), is_named);
-  });
+  };
+  return !has_name(find_family(model_type)) &&
+         std::any_of(families().begin(), families().end(), has_name);
 }
 
 }  // namespace
 
-void say_architecture(const nlohmann::json& document, ModelConfig& config) {
+std::string class_of(const nlohmann::json& document) {
   const auto found = document.find("architectures");
-  if (found == document.end() || !found->is_array() || found->empty()) return;
-  const auto& first = found->front();
-  if (!first.is_string() || config.model_type.empty()) return;
-  const std::string name = one_line(first.get<std::string>(), kLongestName);
+  if (found == document.end() || !found->is_array() || found->empty()) return {};
+  return found->front().is_string() ? found->front().get<std::string>() : "";
+}
+
+void say_architecture(const nlohmann::json& document, ModelConfig& config) {
+  const std::string name = one_line(class_of(document), kLongestName);
+  if (name.empty() || config.model_type.empty()) return;
   // A class of images and text, such as Mistral 3, may have a language model of any family.
   const auto own = document.find("model_type");
   const bool is_own = own != document.end() && own->is_string() &&

@@ -151,9 +151,4 @@ bool ConfigFields::is_list(const char* name) {
   return found && found->value.is_array();
 }
 
-bool ConfigFields::is_text(const char* name) {
-  const auto found = find({name});
-  return found && found->value.is_text();
-}
-
 }  // namespace overlaptune

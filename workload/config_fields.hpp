@@ -48,7 +48,6 @@ class ConfigFields {
   [[nodiscard]] bool is_in_file(const char* name) const { return object_.has(name); }
   [[nodiscard]] std::optional<std::vector<std::int64_t>> numbers_if_any(Names names);
   [[nodiscard]] std::optional<std::vector<std::string>> texts_if_any(Names names);
-  [[nodiscard]] bool is_text(const char* name);
   [[nodiscard]] bool is_list(const char* name);
 
   /// Names of fields that need not be read here, because others say the same or there are none.

@@ -11,33 +11,29 @@
 namespace overlaptune {
 namespace {
 
-struct NamedMixer {
-  std::string_view name;
-  Mixer mixer;
-};
-
-constexpr std::array<NamedMixer, 22> kMixers{{{"full_attention", Mixer::full},
-                                              {"attention", Mixer::full},
-                                              {"global", Mixer::full},
-                                              {"compressed_sparse_attention", Mixer::full},
-                                              {"heavily_compressed_attention", Mixer::full},
-                                              {"hybrid", Mixer::full},
-                                              {"sliding_attention", Mixer::window},
-                                              {"sliding", Mixer::window},
-                                              {"chunked_attention", Mixer::window},
-                                              {"local", Mixer::window},
-                                              {"linear_attention", Mixer::linear},
-                                              {"linear", Mixer::linear},
-                                              {"lightning", Mixer::lightning},
-                                              {"mamba", Mixer::mamba},
-                                              {"mamba2", Mixer::mamba2},
-                                              {"conv", Mixer::conv},
-                                              {"recurrent", Mixer::recurrent},
-                                              {"cross", Mixer::cross},
-                                              {"cross_attention", Mixer::cross},
-                                              {"mlp", Mixer::none},
-                                              {"moe", Mixer::none},
-                                              {"none", Mixer::none}}};
+constexpr std::pair<std::string_view, Mixer> kMixers[] = {
+    {"full_attention", Mixer::full},
+    {"attention", Mixer::full},
+    {"global", Mixer::full},
+    {"compressed_sparse_attention", Mixer::full},
+    {"heavily_compressed_attention", Mixer::full},
+    {"hybrid", Mixer::full},
+    {"sliding_attention", Mixer::window},
+    {"sliding", Mixer::window},
+    {"chunked_attention", Mixer::window},
+    {"local", Mixer::window},
+    {"linear_attention", Mixer::linear},
+    {"linear", Mixer::linear},
+    {"lightning", Mixer::lightning},
+    {"mamba", Mixer::mamba},
+    {"mamba2", Mixer::mamba2},
+    {"conv", Mixer::conv},
+    {"recurrent", Mixer::recurrent},
+    {"cross", Mixer::cross},
+    {"cross_attention", Mixer::cross},
+    {"mlp", Mixer::none},
+    {"moe", Mixer::none},
+    {"none", Mixer::none}};
 
 /// The names of the layers by a list of them. A shorter list of recurrent_gemma is repeated.
 std::vector<std::string> repeated(ConfigFields& fields, const std::string& field,
@@ -137,7 +133,7 @@ std::optional<LayerNames> numbered(ConfigFields& fields, const std::string& othe
 }
 
 /// The names by a period.
-std::optional<LayerNames> periodic(ConfigFields& fields, const Family* family,
+std::optional<LayerNames> periodic(ConfigFields& fields, const Family& family,
                                    const std::string& other, std::int64_t layers) {
   if (const auto period = fields.count_if_any({"attn_layer_period"})) {
     const auto offset = fields.count_if_any({"attn_layer_offset"}, 0).value_or(0);
@@ -156,7 +152,7 @@ std::optional<LayerNames> periodic(ConfigFields& fields, const Family* family,
                         return (i + 1) % *group == 0 || i >= layers / *group * *group;
                       })};
   }
-  if (family != nullptr && family->last_layer_is_full) {
+  if (family.last_layer_is_full) {
     const auto period = fields.count({"sliding_window_pattern"});
     return LayerNames{"sliding_window_pattern",
                       by_rule(layers, "attention", "sliding",
@@ -169,8 +165,8 @@ LayerNames all_with_attention(std::int64_t layers) {
   return {"", std::vector<std::string>(static_cast<std::size_t>(layers), "attention")};
 }
 
-LayerNames names_of(ConfigFields& fields, const Family* family, std::int64_t layers) {
-  const std::string other = family != nullptr ? family->other_layers : "";
+LayerNames names_of(ConfigFields& fields, const Family& family, std::int64_t layers) {
+  const std::string& other = family.other_layers;
   // One of these is enough. Files give a list and the rule that made it.
   fields.know({"layer_types", "layers_block_type", "hybrid_override_pattern", "attn_type_list",
                "attn_layer_indices", "full_attn_idxs", "attn_layer_period", "attn_layer_offset",
@@ -191,20 +187,18 @@ LayerNames names_of(ConfigFields& fields, const Family* family, std::int64_t lay
 }  // namespace
 
 Mixer mixer_named(const ConfigFields& fields, const std::string& field, const std::string& name,
-                  const Family* family) {
+                  const Family& family) {
   // Files call Mamba 2 "mamba", and newer ones any layer without attention "linear_attention".
   const bool is_other = name == "mamba" || name == "linear_attention";
-  const std::string own = is_other && family != nullptr ? family->other_layers : "";
+  const std::string own = is_other ? family.other_layers : "";
   const std::string_view wanted = own.empty() ? std::string_view(name) : own;
-  const auto* const found = std::find_if(
-      kMixers.begin(), kMixers.end(), [&](const NamedMixer& each) { return each.name == wanted; });
-  if (found == kMixers.end()) {
-    fields.fail(
-        fmt::format("{} has '{}': expected a layer such as full_attention, "
-                    "sliding_attention, linear_attention, mamba or conv",
-                    field, name));
+  for (const auto& [known, mixer] : kMixers) {
+    if (known == wanted) return mixer;
   }
-  return found->mixer;
+  fields.fail(
+      fmt::format("{} has '{}': expected a layer such as full_attention, sliding_attention, "
+                  "linear_attention, mamba or conv",
+                  field, name));
 }
 
 std::string in_words(Mixer mixer) {
@@ -230,7 +224,7 @@ std::string in_words(Mixer mixer) {
   return {};
 }
 
-std::vector<Layer> read_layers(ConfigFields& fields, const Family* family, std::int64_t layers,
+std::vector<Layer> read_layers(ConfigFields& fields, const Family& family, std::int64_t layers,
                                std::int64_t experts, bool all_attention) {
   const LayerNames named =
       all_attention ? all_with_attention(layers) : names_of(fields, family, layers);
@@ -239,7 +233,7 @@ std::vector<Layer> read_layers(ConfigFields& fields, const Family* family, std::
   const bool blocks = std::any_of(names.begin(), names.end(), is_block);
   const std::vector<bool> sparse =
       experts > 0 && !blocks ? read_sparse(fields, layers) : std::vector<bool>(names.size());
-  const bool keeps_dense = family != nullptr && family->dense_beside_experts;
+  const bool keeps_dense = family.dense_beside_experts;
   std::vector<Layer> list;
   list.reserve(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -249,7 +243,7 @@ std::vector<Layer> read_layers(ConfigFields& fields, const Family* family, std::
     layer.dense = blocks ? name == "mlp" : !sparse[i] || keeps_dense;
     list.push_back(layer);
   }
-  if (family != nullptr && family->last_layer_is_full) list.back().mixer = Mixer::full;
+  if (family.last_layer_is_full) list.back().mixer = Mixer::full;
   return list;
 }
 

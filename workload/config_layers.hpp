@@ -35,7 +35,7 @@ struct Layer {
 
 /// The mixer by a name of families.json or of `layer_types`. Throws: not known.
 [[nodiscard]] Mixer mixer_named(const ConfigFields& fields, const std::string& field,
-                                const std::string& name, const Family* family);
+                                const std::string& name, const Family& family);
 
 /// "Mamba", for sentences.
 [[nodiscard]] std::string in_words(Mixer mixer);
@@ -48,7 +48,7 @@ struct Layer {
 /// `all_attention` passes over what the fields say of attention. Throws `Failure`: a list whose
 /// length is not that of the layers, a name that is not known, a family with several kinds of
 /// layers whose fields are missing.
-[[nodiscard]] std::vector<Layer> read_layers(ConfigFields& fields, const Family* family,
+[[nodiscard]] std::vector<Layer> read_layers(ConfigFields& fields, const Family& family,
                                              std::int64_t layers, std::int64_t experts,
                                              bool all_attention);
 

@@ -12,10 +12,16 @@
 namespace overlaptune {
 namespace {
 
+constexpr ConfigFields::Names kExperts{"num_local_experts", "num_experts", "n_routed_experts",
+                                       "moe_num_experts"};
+constexpr ConfigFields::Names kExpertsOfToken{
+    "num_experts_per_tok", "experts_per_token",     "moe_k",    "moe_topk",
+    "top_k_experts",       "num_experts_per_token", "moe_top_k"};
+
 /// The width of the experts that every token passes, all together.
-std::int64_t read_shared_width(ConfigFields& fields, const Family* family,
+std::int64_t read_shared_width(ConfigFields& fields, const Family& family,
                                const ModelConfig& config) {
-  if (family != nullptr && family->shared_expert_as_wide) return config.expert_intermediate;
+  if (family.shared_expert_as_wide) return config.expert_intermediate;
   if (fields.has("use_mixed_mlp_moe") && !fields.is_set("use_mixed_mlp_moe")) {  // Hunyuan
     fields.know({"num_shared_expert"});
     return 0;
@@ -29,19 +35,19 @@ std::int64_t read_shared_width(ConfigFields& fields, const Family* family,
                                          "num_shared_expert", "moe_num_shared_experts"},
                                         config.layers)
                           .value_or(0);
-  if (width && family != nullptr && family->shared_width_of_one) width = number * *width;
+  if (width && family.shared_width_of_one) width = number * *width;
   return width.value_or(number * config.expert_intermediate);
 }
 
 /// The width of an expert. A default of the class goes before the width of dense MLPs, which some
 /// classes have for experts, too.
-std::int64_t read_expert_width(ConfigFields& fields, const Family* family, bool assume_dense,
+std::int64_t read_expert_width(ConfigFields& fields, const Family& family, bool assume_dense,
                                const ModelConfig& config) {
   const auto width =
       fields.alike_if_any({"moe_intermediate_size", "expert_intermediate_size"}, config.layers, 1);
   fields.know({"intermediate_size"});
   if (width) return *width;
-  if (family != nullptr && !family->experts_as_wide_as_mlp && !assume_dense) {
+  if (family.is_known() && !family.experts_as_wide_as_mlp && !assume_dense) {
     fields.fail(
         fmt::format("moe_intermediate_size is missing: expected the width of an expert: "
                     "intermediate_size, which is that of a dense MLP in this class, was not taken; "
@@ -50,7 +56,7 @@ std::int64_t read_expert_width(ConfigFields& fields, const Family* family, bool 
   }
   const auto dense = fields.alike_if_any({"intermediate_size"}, config.layers, 1);
   if (!dense) fields.fail_missing({"moe_intermediate_size", "intermediate_size"});
-  if (family == nullptr && !assume_dense) {
+  if (!family.is_known() && !assume_dense) {
     fields.fail(
         fmt::format("moe_intermediate_size is missing: expected the width of an expert "
                     "(intermediate_size was not taken), or --assume-dense to take "
@@ -60,16 +66,10 @@ std::int64_t read_expert_width(ConfigFields& fields, const Family* family, bool 
   return *dense;
 }
 
-void read_experts(ConfigFields& fields, const Family* family, bool assume_dense,
+void read_experts(ConfigFields& fields, const Family& family, bool assume_dense,
                   ModelConfig& config) {
-  fields.expect_one_value({"num_experts_per_tok", "experts_per_token", "moe_k", "moe_topk",
-                           "top_k_experts", "num_experts_per_token", "moe_top_k"});
-  config.experts_per_token =
-      fields
-          .alike_if_any({"num_experts_per_tok", "experts_per_token", "moe_k", "moe_topk",
-                         "top_k_experts", "num_experts_per_token", "moe_top_k"},
-                        config.layers)
-          .value_or(0);
+  fields.expect_one_value(kExpertsOfToken);
+  config.experts_per_token = fields.alike_if_any(kExpertsOfToken, config.layers).value_or(0);
   if (config.experts_per_token > config.experts) {
     fields.fail(
         fmt::format("num_experts_per_tok = {}: expected at most the number of experts, {} "
@@ -79,7 +79,7 @@ void read_experts(ConfigFields& fields, const Family* family, bool assume_dense,
   config.expert_intermediate = read_expert_width(fields, family, assume_dense, config);
   const bool has_width =
       fields.has("moe_intermediate_size") || fields.has("expert_intermediate_size");
-  if (!has_width && family != nullptr && !family->experts_as_wide_as_mlp) {
+  if (!has_width && family.is_known() && !family.experts_as_wide_as_mlp) {
     config.assumed_dense = true;
     config.assumptions.push_back(
         fmt::format("moe_intermediate_size is not in the file: experts are taken to be as wide as "
@@ -102,7 +102,7 @@ std::int64_t adjusted(ConfigFields& fields, std::int64_t width) {
 }
 
 /// The widths of dense MLPs, layer by layer.
-std::vector<std::int64_t> read_widths(ConfigFields& fields, const Family* family,
+std::vector<std::int64_t> read_widths(ConfigFields& fields, const Family& family,
                                       const ModelConfig& config) {
   fields.expect_one_value({"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"});
   auto widths = fields.by_layer({"intermediate_size_mlp", "block_ff_dim", "intermediate_size",
@@ -124,7 +124,7 @@ std::vector<std::int64_t> read_widths(ConfigFields& fields, const Family* family
   }
   for (std::int64_t& width : widths) {
     width = adjusted(fields, width);
-    if (family != nullptr && family->halved_mlp) width /= 2;
+    if (family.halved_mlp) width /= 2;
   }
   if (fields.is_set("use_double_wide_mlp")) {  // layers that use keys of others are twice as wide
     const auto shared = fields.count_if_any({"num_kv_shared_layers"}, 0).value_or(0);
@@ -146,18 +146,9 @@ void group_widths(const ConfigFields& fields, const std::vector<std::int64_t>& w
   }
   std::vector<DenseLayers> groups;
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    if (!layers[i].dense) continue;
-    const auto group = std::find_if(groups.begin(), groups.end(), [&](const DenseLayers& each) {
-      return each.intermediate == widths[i];
-    });
-    if (group == groups.end()) {
-      groups.push_back({.layers = 1, .intermediate = widths[i]});
-    } else {
-      ++group->layers;
-    }
+    if (layers[i].dense) count_layer(groups, DenseLayers{.intermediate = widths[i]});
   }
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const auto& a, const auto& b) { return a.layers > b.layers; });
+  sort_by_layers(groups);
   config.dense_layers = groups.front().layers;
   config.intermediate = groups.front().intermediate;
   config.other_dense.assign(groups.begin() + 1, groups.end());
@@ -190,26 +181,20 @@ std::optional<bool> named_gate(ConfigFields& fields, const std::string& activati
 
 }  // namespace
 
-std::int64_t read_expert_count(ConfigFields& fields, const Family* family, std::int64_t layers) {
-  const bool by_flag = family != nullptr && family->dense_beside_experts;
-  if (by_flag && !fields.is_set("enable_moe_block")) return 0;
-  fields.expect_one_value(
-      {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"});
-  const auto experts =
-      fields
-          .alike_if_any({"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"},
-                        layers)
-          .value_or(0);
+std::int64_t read_expert_count(ConfigFields& fields, const Family& family, std::int64_t layers) {
+  if (family.dense_beside_experts && !fields.is_set("enable_moe_block")) return 0;
+  fields.expect_one_value(kExperts);
+  const auto experts = fields.alike_if_any(kExperts, layers).value_or(0);
   return experts == 1 ? 0 : experts;  // Hunyuan's dense models say 1
 }
 
-void read_mlp(ConfigFields& fields, const Family* family, const std::vector<Layer>& layers,
+void read_mlp(ConfigFields& fields, const Family& family, const std::vector<Layer>& layers,
               bool assume_dense, ModelConfig& config) {
   const std::string activation = in_small_letters(fields.text_if_any(
       {"hidden_act", "activation_function", "hidden_activation", "mlp_hidden_act"}));
   const auto named = named_gate(fields, activation);
-  if (family != nullptr) {
-    config.gated = named.value_or(family->gated);
+  if (family.is_known()) {
+    config.gated = named.value_or(family.gated);
   } else {
     config.gated =
         named.value_or(activation.empty() || activation == "silu" || activation == "swish");
@@ -230,8 +215,8 @@ void read_mlp(ConfigFields& fields, const Family* family, const std::vector<Laye
     const bool is_counted = fields.is_in_file("num_experts_per_tok");
     const auto per_token =
         is_counted ? fields.count_if_any({"num_experts_per_tok"}, 0).value_or(0) : 0;
-    const bool counted = fields.has("num_local_experts") || fields.has("num_experts") ||
-                         fields.has("n_routed_experts") || fields.has("moe_num_experts");
+    const bool counted = std::any_of(kExperts.begin(), kExperts.end(),
+                                     [&](const char* name) { return fields.has(name); });
     if (per_token > 1 && !counted) {
       config.assumptions.push_back(fmt::format(
           "num_experts_per_tok is {}, but the number of experts is not in the file: all layers are "

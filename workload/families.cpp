@@ -9,7 +9,6 @@
 #include "core/base/error.hpp"
 #include "json/parse.hpp"
 #include "json/reader.hpp"
-#include "workload/embedded_families.hpp"
 
 namespace overlaptune {
 namespace {
@@ -107,12 +106,15 @@ const std::vector<Family>& families() {
   return table().families;
 }
 
-const Family* find_family(std::string_view model_type) {
+const Family& find_family(std::string_view model_type) {
   for (const Family& family : families()) {
     const auto& types = family.types;
-    if (std::find(types.begin(), types.end(), model_type) != types.end()) return &family;
+    if (std::find(types.begin(), types.end(), model_type) != types.end()) return family;
   }
-  return nullptr;
+  static const Family unknown{.expects = nlohmann::json::object(),
+                              .defaults = nlohmann::json::object(),
+                              .nested_defaults = nlohmann::json::object()};
+  return unknown;
 }
 
 std::string other_products(std::string_view model_type) {
@@ -134,13 +136,17 @@ bool changes_nothing(std::string_view field, const nlohmann::json& value) {
   return found != table().other_values.end() && found->second == value;
 }
 
-bool speaks_of_layers(std::string_view field) {
-  std::string letters;
-  for (const char c : field) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
-      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
+std::string plain_letters(std::string_view name) {
+  std::string plain;
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) continue;
+    plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
+  return plain;
+}
+
+bool speaks_of_layers(std::string_view field) {
+  const std::string letters = plain_letters(field);
   return std::any_of(kPartsOfNames.begin(), kPartsOfNames.end(), [&](std::string_view part) {
     return letters.find(part) != std::string::npos;
   });

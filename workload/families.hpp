@@ -19,6 +19,15 @@ enum class AttentionKind {
               ///< too; a grouped low-rank output (DeepSeek-V4)
 };
 
+/// families.json as a part of the program.
+struct EmbeddedFamilies {
+  std::string name;
+  std::string json;
+};
+
+/// One entry: the file.
+[[nodiscard]] const std::vector<EmbeddedFamilies>& embedded_families();
+
 struct Family {
   std::vector<std::string> types{};  ///< values of `model_type`
   bool gated = true;                 ///< the MLP has a gate beside `up`
@@ -50,12 +59,15 @@ struct Family {
   std::string source{};  ///< files of huggingface/transformers below src/transformers, or of other
                          ///< repositories and models: "organisation/model: file"
   bool checked = true;   ///< its defaults were compared with the source
+
+  /// Whether it is in the table.
+  [[nodiscard]] bool is_known() const { return !types.empty(); }
 };
 
 [[nodiscard]] const std::vector<Family>& families();
 
-/// None where the type is not in the table.
-[[nodiscard]] const Family* find_family(std::string_view model_type);
+/// A family that is not known where the type is not in the table.
+[[nodiscard]] const Family& find_family(std::string_view model_type);
 
 /// Why the layers of a type are none of ours; empty where they may be.
 [[nodiscard]] std::string other_products(std::string_view model_type);
@@ -65,6 +77,9 @@ struct Family {
 
 /// Whether a field has the value with which it changes no layer: `add_cross_attention` = false.
 [[nodiscard]] bool changes_nothing(std::string_view field, const nlohmann::json& value);
+
+/// The letters and digits of a name, in small letters.
+[[nodiscard]] std::string plain_letters(std::string_view name);
 
 /// Whether the name of a field speaks of layers, heads, experts, widths or activations.
 [[nodiscard]] bool speaks_of_layers(std::string_view field);

@@ -49,10 +49,6 @@ std::string other_tps(const ModelConfig& config) {
                                        fmt::join(fitting, ", "));
 }
 
-std::string not_divisible(const char* field, std::int64_t value, int tp) {
-  return fmt::format("{} = {}: expected a multiple of --tp {}", field, value, tp);
-}
-
 /// KV heads of each rank. With fewer KV heads than ranks, several ranks have the same head.
 Expected<std::int64_t> kv_heads_per_rank(const ModelConfig& config, std::int64_t kv_heads, int tp) {
   if (kv_heads % tp == 0) return kv_heads / tp;
@@ -64,19 +60,11 @@ Expected<std::int64_t> kv_heads_per_rank(const ModelConfig& config, std::int64_t
 
 Expected<void> check_divisible(const ModelConfig& config, int tp) {
   for (const auto& [field, size] : divided_sizes(config)) {
-    if (size % tp != 0) return bad_input(not_divisible(field, size, tp) + other_tps(config));
+    if (size % tp == 0) continue;
+    return bad_input(fmt::format("{} = {}: expected a multiple of --tp {}{}", field, size, tp,
+                                 other_tps(config)));
   }
   return {};
-}
-
-/// Columns of the projection to queries, keys and values on one rank.
-std::int64_t qkv_width(const ModelConfig& config, const AttentionLayers& attention,
-                       std::int64_t heads, std::int64_t kv_heads) {
-  const std::int64_t queries = heads * attention.head_dim * (config.query_gate ? 2 : 1);
-  const std::int64_t keys = attention.key_projections > 0 ? kv_heads * attention.head_dim : 0;
-  const std::int64_t values =
-      attention.key_projections > 1 ? kv_heads * attention.value_head_dim : 0;
-  return queries + keys + values;
 }
 
 /// Rows of the output projection on one rank.
@@ -87,6 +75,15 @@ std::int64_t output_rows(const ModelConfig& config, const AttentionLayers& atten
 }
 
 }  // namespace
+
+std::int64_t qkv_width(const ModelConfig& config, const AttentionLayers& attention,
+                       std::int64_t heads, std::int64_t kv_heads) {
+  const std::int64_t queries = heads * attention.head_dim * (config.query_gate ? 2 : 1);
+  const std::int64_t keys = attention.key_projections > 0 ? kv_heads * attention.head_dim : 0;
+  const std::int64_t values =
+      attention.key_projections > 1 ? kv_heads * attention.value_head_dim : 0;
+  return queries + keys + values;
+}
 
 Expected<std::vector<LayerShape>> layer_shapes(const ModelConfig& config, int tp,
                                                Parallelism parallelism, std::int64_t tokens) {

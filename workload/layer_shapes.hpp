@@ -10,6 +10,10 @@
 
 namespace overlaptune {
 
+/// Columns of the projection to queries, keys and values with so many heads.
+[[nodiscard]] std::int64_t qkv_width(const ModelConfig& config, const AttentionLayers& attention,
+                                     std::int64_t heads, std::int64_t kv_heads);
+
 /// A product as one rank computes it.
 struct LayerShape {
   Product product = Product::o;

@@ -61,9 +61,9 @@ using Levels = std::vector<JsonReader>;
 
 Levels levels_of(const JsonReader& root, const Nesting& nesting) {
   Levels levels;
-  levels.reserve(nesting.path.size() + 1);  // a reader refers to the one that it was made from
+  levels.reserve(nesting.size() + 1);  // a reader refers to the one that it was made from
   levels.push_back(root);
-  for (const std::string& name : nesting.path) levels.push_back(levels.back()[name]);
+  for (const std::string& name : nesting) levels.push_back(levels.back()[name]);
   return levels;
 }
 
@@ -180,14 +180,14 @@ void read_dtype(const Levels& levels, const NumberedLayers& layers, ModelConfig&
 
 /// Whether the output projection is the embedding. A level further out counts only where the
 /// language model does not say it, and before the default of its class.
-bool is_tied(const Levels& levels, const Family* family, ConfigFields& fields) {
+bool is_tied(const Levels& levels, const Family& family, ConfigFields& fields) {
   fields.know({"tie_word_embeddings", "tie_embedding"});
   for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
     for (const char* name : {"tie_word_embeddings", "tie_embedding"}) {
       if (level->has(name)) return (*level)[name].boolean();
     }
   }
-  const bool is_sure = family != nullptr && family->checked;
+  const bool is_sure = family.is_known() && family.checked;
   if (!is_sure && !fields.has_default("tie_word_embeddings")) {
     fields.add_default("tie_word_embeddings = false");
   }
@@ -216,7 +216,7 @@ void check_one_stack(const nlohmann::json& document, const Nesting& nesting,
         "expected one stack of layers, or --assume-dense to take the layers without it");
   };
   check();
-  for (const std::string& name : nesting.path) {
+  for (const std::string& name : nesting) {
     object = &object->at(name);
     check();
   }
@@ -246,16 +246,16 @@ void check_values(ConfigFields& fields, const nlohmann::json& model, const Famil
 }
 
 /// Refuses or says what nobody read.
-void judge_unknown(const ConfigFields& fields, const UnknownFields& unknown, const Family* family,
+void judge_unknown(const ConfigFields& fields, const UnknownFields& unknown, const Family& family,
                    const ReadingOptions& options, ModelConfig& config) {
-  if (family == nullptr && !unknown.of_layers.empty() && !options.assume_dense) {
+  if (!family.is_known() && !unknown.of_layers.empty() && !options.assume_dense) {
     fields.fail(
         fmt::format("model_type '{}' is not known, and neither are fields that speak of its "
                     "layers: {}: expected one of the types in docs/models.md, or --assume-dense to "
                     "pass over these fields",
                     config.model_type, names_in(unknown.of_layers)));
   }
-  if (family == nullptr && options.assume_dense) config.assumed_dense = true;
+  if (!family.is_known() && options.assume_dense) config.assumed_dense = true;
   std::vector<std::string> names = unknown.of_layers;
   names.insert(names.end(), unknown.others.begin(), unknown.others.end());
   if (names.empty()) return;
@@ -265,23 +265,18 @@ void judge_unknown(const ConfigFields& fields, const UnknownFields& unknown, con
                   names_in(std::move(names))));
 }
 
-void say_family(const Family& family, ModelConfig& config) {
-  if (!family.left_out.empty()) config.assumptions.push_back(family.left_out);
-  config.not_counted = family.not_counted;
-}
-
 /// Whether attention and MLP of a layer read the same input, so that their outputs may be summed
 /// before one all-reduce.
-bool reads_one_input(ConfigFields& fields, const Family* family) {
+bool reads_one_input(ConfigFields& fields, const Family& family) {
   if (fields.has("use_parallel_residual")) return fields.is_set("use_parallel_residual");
   // Falcon, whose newer decoders always do.
   if (fields.has("parallel_attn") && !fields.is_set("new_decoder_architecture")) {
     return fields.is_set("parallel_attn");
   }
-  return family != nullptr && family->shares_all_reduce;
+  return family.shares_all_reduce;
 }
 
-void say_parts(ConfigFields& fields, const Family* family, ModelConfig& config) {
+void say_parts(ConfigFields& fields, const Family& family, ModelConfig& config) {
   if (config.ranks.output_rank > 0) {
     config.assumptions.emplace_back(
         "o is the last of two products behind attention: the one before it is of groups of heads, "
@@ -308,7 +303,7 @@ void say_parts(ConfigFields& fields, const Family* family, ModelConfig& config) 
     config.assumptions.push_back(
         fmt::format("not in the file: {}", fmt::join(fields.defaults_used(), ", ")));
   }
-  if (family != nullptr && !family->checked) {
+  if (!family.checked) {
     config.assumptions.push_back(
         fmt::format("the defaults of model_type '{}' were not compared with its class",
                     one_line(config.model_type, 40)));
@@ -316,21 +311,22 @@ void say_parts(ConfigFields& fields, const Family* family, ModelConfig& config) 
 }
 
 /// The defaults of a family, but for fields that the file has as null: it wants none.
-nlohmann::json defaults_of(const Family* family, const nlohmann::json& document,
+nlohmann::json defaults_of(const Family& family, const nlohmann::json& document,
                            const Nesting& nesting) {
-  if (family == nullptr) return nlohmann::json::object();
-  nlohmann::json defaults = family->defaults;
-  if (!nesting.path.empty()) defaults.update(family->nested_defaults);
+  nlohmann::json defaults = family.defaults;
+  if (!nesting.empty()) defaults.update(family.nested_defaults);
   for (const auto& [name, value] : language_model(document, nesting).items()) {
     if (value.is_null()) defaults.erase(name);
   }
   return defaults;
 }
 
+constexpr ConfigFields::Names kHiddenSize{"hidden_size", "n_embd", "n_embed", "d_model"};
+constexpr ConfigFields::Names kLayerCount{"num_hidden_layers", "n_layer", "n_layers", "num_layers"};
+
 std::int64_t read_layer_count(ConfigFields& fields) {
-  fields.expect_one_value({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
-  const auto layers =
-      fields.count_if_any({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
+  fields.expect_one_value(kLayerCount);
+  const auto layers = fields.count_if_any(kLayerCount);
   if (layers && *layers > kMostLayers) {
     fields.fail(fmt::format("num_hidden_layers = {}: expected at most {}", *layers, kMostLayers));
   }
@@ -339,7 +335,7 @@ std::int64_t read_layer_count(ConfigFields& fields) {
   if (const auto blocks = fields.texts_if_any({"layers_block_type"}); blocks && !blocks->empty()) {
     return std::ssize(*blocks);
   }
-  return fields.count({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
+  fields.fail_missing(kLayerCount);
 }
 
 /// ALBERT's layers are in groups, each of which runs one layer's weights again and again.
@@ -354,29 +350,18 @@ void share_weights(ConfigFields& fields, ModelConfig& config) {
   config.layers = *groups;
 }
 
-/// Layers of multi-token prediction behind the others; 0 where the file does not count them.
-std::int64_t predicting_layers(const nlohmann::json& model) {
-  for (const char* name :
-       {"num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers"}) {
-    const auto found = model.find(name);
-    if (found == model.end() || !found->is_number_integer()) continue;
-    if (const auto count = found->get<std::int64_t>(); count > 0) return count;
-  }
-  return 0;
-}
-
 /// Fills the config from the language model's fields, and returns its layers.
-std::vector<Layer> read_sizes(ConfigFields& fields, const Family* family, bool assume_dense,
+std::vector<Layer> read_sizes(ConfigFields& fields, const Family& family, bool assume_dense,
                               ModelConfig& config) {
-  fields.expect_one_value({"hidden_size", "n_embd", "n_embed", "d_model"});
-  config.hidden = fields.count({"hidden_size", "n_embd", "n_embed", "d_model"});
+  fields.expect_one_value(kHiddenSize);
+  config.hidden = fields.count(kHiddenSize);
   config.layers = read_layer_count(fields);
   config.loops =
       fields.count_if_any({"total_ut_steps", "num_loops", "num_recurrent_steps"}).value_or(1);
   share_weights(fields, config);
   config.experts = read_expert_count(fields, family, config.layers);
-  auto layers =
-      read_layers(fields, family, config.layers, config.experts, family == nullptr && assume_dense);
+  auto layers = read_layers(fields, family, config.layers, config.experts,
+                            !family.is_known() && assume_dense);
   read_attention(fields, family, layers, config);
   read_mlp(fields, family, layers, assume_dense, config);
   if (config.expert_layers == 0) config.experts = 0;
@@ -395,28 +380,29 @@ ModelConfig read_document(const nlohmann::json& document, std::string_view name,
   const Levels levels = levels_of(root, nesting);
   ModelConfig config;
   config.name = published_name(document);
-  if (!nesting.path.empty()) {
+  if (!nesting.empty()) {
     config.assumptions.push_back(
-        fmt::format("vision and audio parts are skipped: only {}", fmt::join(nesting.path, ".")));
+        fmt::format("vision and audio parts are skipped: only {}", fmt::join(nesting, ".")));
   }
   config.model_type = text_at_any_level(levels, {"model_type"});
-  const Family* const family = find_family(config.model_type);
+  const Family& family = find_family(config.model_type);
   ConfigFields fields(levels.back(), defaults_of(family, document, nesting));
   fields.explain_missing(why_missing(language_model(document, nesting), config.model_type, family));
   static_cast<void>(fields.text_if_any({"model_type"}));
   check_type(fields, config.model_type);
   if (!options.assume_dense) check_one_stack(document, nesting, fields);
-  if (family != nullptr) {
-    check_needs(fields, *family);
-    check_values(fields, language_model(document, nesting), *family);
-  }
+  check_needs(fields, family);
+  check_values(fields, language_model(document, nesting), family);
   NumberedLayers layers{.layers = read_sizes(fields, family, options.assume_dense, config)};
-  layers.predicting = predicting_layers(language_model(document, nesting));
+  layers.predicting =
+      first_positive(language_model(document, nesting),
+                     {"num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers"});
   config.vocabulary = fields.count_if_any({"vocab_size", "padded_vocab_size"}).value_or(0);
   config.embedding_width = fields.count_if_any({"word_embed_proj_dim"}).value_or(config.hidden);
   config.tied_embeddings = is_tied(levels, family, fields);
   read_mask(document, nesting, family, config);
-  if (family != nullptr) say_family(*family, config);
+  if (!family.left_out.empty()) config.assumptions.push_back(family.left_out);
+  config.not_counted = family.not_counted;
   say_architecture(document, config);
   read_dtype(levels, layers, config);
   say_parts(fields, family, config);

@@ -23,12 +23,14 @@ struct AttentionLayers {
   std::int64_t value_head_dim = 0;  ///< width of a value head, which the output projection reads
   int key_projections = 2;  ///< beside the queries: keys and values; 1: one for both; 0: none,
                             ///< where a layer uses those of a layer before it
+  friend bool operator==(const AttentionLayers&, const AttentionLayers&) = default;
 };
 
 /// Dense MLPs of one width, and the layers that have them.
 struct DenseLayers {
   std::int64_t layers = 0;
   std::int64_t intermediate = 0;
+  friend bool operator==(const DenseLayers&, const DenseLayers&) = default;
 };
 
 /// Layers, or parts beside their attention, whose products are not among those of `Product`.

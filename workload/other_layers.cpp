@@ -5,15 +5,12 @@
 #include <fmt/format.h>
 
 #include "workload/config_parts.hpp"
+#include "workload/weights.hpp"
 
 namespace overlaptune {
 namespace {
 
 constexpr double kNotCounted = -1;
-
-double product(std::int64_t a, std::int64_t b) {
-  return static_cast<double>(a) * static_cast<double>(b);
-}
 
 /// Gated DeltaNet (Qwen3-Next): q, k, v and a gate, two numbers a value head, and the output.
 /// Layers of a model that is not known may be of another kind, and have no such fields.
@@ -53,7 +50,7 @@ double mamba_weights(ConfigFields& fields, std::int64_t hidden) {
          product(inner, states) + product(inner, hidden);
 }
 
-double weights_of(ConfigFields& fields, Mixer mixer, const ModelConfig& config) {
+double weights_of_mixer(ConfigFields& fields, Mixer mixer, const ModelConfig& config) {
   const auto queries = config.heads * config.head_dim;
   switch (mixer) {
     case Mixer::linear:
@@ -76,10 +73,10 @@ double weights_of(ConfigFields& fields, Mixer mixer, const ModelConfig& config) 
 }
 
 /// Files of families with Mamba have its sizes where no layer is one, too.
-void know_absent(ConfigFields& fields, const Family* family,
+void know_absent(ConfigFields& fields, const Family& family,
                  const std::map<Mixer, std::int64_t>& counts) {
-  if (family == nullptr || counts.contains(Mixer::mamba) || counts.contains(Mixer::mamba2)) return;
-  const bool has_mamba = family->other_layers == "mamba" || family->other_layers == "mamba2";
+  if (!family.is_known() || counts.contains(Mixer::mamba) || counts.contains(Mixer::mamba2)) return;
+  const bool has_mamba = family.other_layers == "mamba" || family.other_layers == "mamba2";
   if (!has_mamba) return;
   fields.know({"mamba_n_heads", "mamba_num_heads", "mamba_n_groups", "n_groups", "mamba_d_state",
                "ssm_state_size", "mamba_d_ssm", "mamba_head_dim", "mamba_d_head", "mamba_expand",
@@ -88,15 +85,16 @@ void know_absent(ConfigFields& fields, const Family* family,
 
 }  // namespace
 
-void read_other_layers(ConfigFields& fields, const Family* family, const std::vector<Layer>& layers,
+void read_other_layers(ConfigFields& fields, const Family& family, const std::vector<Layer>& layers,
                        ModelConfig& config) {
   std::map<Mixer, std::int64_t> counts;
   for (const Layer& layer : layers) {
     if (!is_attention(layer.mixer)) ++counts[layer.mixer];
   }
   for (const auto& [mixer, count] : counts) {
-    config.other_layers.push_back(
-        {.what = in_words(mixer), .layers = count, .weights = weights_of(fields, mixer, config)});
+    config.other_layers.push_back({.what = in_words(mixer),
+                                   .layers = count,
+                                   .weights = weights_of_mixer(fields, mixer, config)});
     config.assumptions.push_back(
         mixer == Mixer::none
             ? fmt::format("{} of {} layers have an MLP or experts only", count, config.layers)
@@ -105,12 +103,12 @@ void read_other_layers(ConfigFields& fields, const Family* family, const std::ve
                           count, config.layers, in_words(mixer)));
   }
   know_absent(fields, family, counts);
-  if (family == nullptr || family->beside.empty()) return;
-  const Mixer beside = mixer_named(fields, "families.json", family->beside, nullptr);
+  if (family.beside.empty()) return;
+  const Mixer beside = mixer_named(fields, "families.json", family.beside, {});
   config.other_layers.push_back({.what = in_words(beside),
                                  .layers = config.layers,
                                  .beside_attention = true,
-                                 .weights = weights_of(fields, beside, config)});
+                                 .weights = weights_of_mixer(fields, beside, config)});
   config.assumptions.push_back(
       fmt::format("all {} layers have {} beside their attention, whose products are left out",
                   config.layers, in_words(beside)));

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
+#include <span>
 #include <string_view>
+#include <utility>
 
 #include "json/reader.hpp"
 
@@ -11,53 +14,34 @@ namespace {
 
 constexpr std::size_t kLongestName = 60;
 
-using Names = std::vector<std::string_view>;
-
-/// Fields of one method that are read, or that say nothing of its products.
-struct KnownFields {
-  std::string_view method;
-  Names fields;
-};
+using Names = std::span<const std::string_view>;
 
 /// Fields that any method has: they name modules that stay as they are, the cache of keys, and
 /// programs that made the file.
-const Names& common_fields() {
-  static const Names fields{
-      "quant_method",    "ignore",          "ignored_layers",      "modules_to_not_convert",
-      "exclude_modules", "kv_cache_scheme", "kv_cache_quant_algo", "kv_cache_dtype",
-      "producer",        "version",         "run_compressed",      "dequantize"};
-  return fields;
-}
+constexpr std::string_view kCommonFields[] = {
+    "quant_method",    "ignore",          "ignored_layers",      "modules_to_not_convert",
+    "exclude_modules", "kv_cache_scheme", "kv_cache_quant_algo", "kv_cache_dtype",
+    "producer",        "version",         "run_compressed",      "dequantize"};
 
-const std::vector<KnownFields>& fields_by_method() {
-  static const std::vector<KnownFields> table{
-      {"compressed-tensors",
-       {"config_groups", "format", "global_compression_ratio", "quantization_status",
-        "sparsity_config"}},
-      {"fp8",
-       {"activation_scheme", "weight_block_size", "fmt", "scale_fmt",
-        "is_checkpoint_fp8_serialized"}},
-      {"fbgemm_fp8", {"activation_scale_ub"}},
-      {"modelopt", {"quant_algo", "config_groups", "group_size"}}};
-  return table;
-}
+/// Fields of single methods that are read, or that say nothing of the products.
+constexpr std::string_view kCompressedFields[] = {"config_groups", "format",
+                                                  "global_compression_ratio", "quantization_status",
+                                                  "sparsity_config"};
+constexpr std::string_view kFp8Fields[] = {"activation_scheme", "weight_block_size", "fmt",
+                                           "scale_fmt", "is_checkpoint_fp8_serialized"};
+constexpr std::string_view kFbgemmFields[] = {"activation_scale_ub"};
+constexpr std::string_view kModelOptFields[] = {"quant_algo", "config_groups", "group_size"};
+constexpr std::pair<std::string_view, Names> kFieldsOfMethods[] = {
+    {"compressed-tensors", kCompressedFields},
+    {"fp8", kFp8Fields},
+    {"fbgemm_fp8", kFbgemmFields},
+    {"modelopt", kModelOptFields}};
 
-const Names& group_fields() {
-  static const Names fields{"targets", "weights", "input_activations", "output_activations",
-                            "format"};
-  return fields;
-}
-
-const Names& operand_fields() {
-  static const Names fields{
-      "num_bits",        "type",     "symmetric", "group_size",      "strategy",    "dynamic",
-      "block_structure", "actorder", "observer",  "observer_kwargs", "scale_dtype", "zp_dtype"};
-  return fields;
-}
-
-bool has_name(const Names& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
+constexpr std::string_view kGroupFields[] = {"targets", "weights", "input_activations",
+                                             "output_activations", "format"};
+constexpr std::string_view kOperandFields[] = {
+    "num_bits",        "type",     "symmetric", "group_size",      "strategy",    "dynamic",
+    "block_structure", "actorder", "observer",  "observer_kwargs", "scale_dtype", "zp_dtype"};
 
 /// Whether a field has a value. Published files have empty objects for what they do not use.
 bool is_given(const JsonReader& object, const std::string& name) {
@@ -72,33 +56,30 @@ bool is_given(const JsonReader& object, const std::string& name) {
 
 /// Adds the fields of an object that have a value and are in none of the lists.
 void add_unknown(const JsonReader& object, const std::string& place,
-                 std::initializer_list<const Names*> known, std::vector<std::string>& found) {
-  const auto names = object.field_names();
-  for (const std::string& name : names) {
-    const bool is_known = std::any_of(known.begin(), known.end(),
-                                      [&](const Names* list) { return has_name(*list, name); });
+                 std::initializer_list<Names> known, std::vector<std::string>& found) {
+  for (const std::string& name : object.field_names()) {
+    const bool is_known = std::any_of(known.begin(), known.end(), [&](Names list) {
+      return std::find(list.begin(), list.end(), name) != list.end();
+    });
     if (!is_known && is_given(object, name)) found.push_back(place + one_line(name, kLongestName));
   }
 }
 
 std::vector<std::string> unknown_fields_of(const JsonReader& described, const std::string& method) {
   std::vector<std::string> found;
-  for (const KnownFields& row : fields_by_method()) {
-    if (row.method == method) {
-      add_unknown(described, "", {&common_fields(), &row.fields}, found);
-    }
+  for (const auto& [name, fields] : kFieldsOfMethods) {
+    if (name == method) add_unknown(described, "", {kCommonFields, fields}, found);
   }
   if (!described.has("config_groups") || !described["config_groups"].is_object()) return found;
   const JsonReader groups = described["config_groups"];
-  const auto names = groups.field_names();
-  for (const std::string& name : names) {
+  for (const std::string& name : groups.field_names()) {
     const JsonReader group = groups[name];
     if (!group.is_object()) continue;
     const std::string place = "config_groups." + one_line(name, kLongestName) + ".";
-    add_unknown(group, place, {&group_fields()}, found);
+    add_unknown(group, place, {kGroupFields}, found);
     for (const char* operand : {"weights", "input_activations"}) {
       if (!group.has(operand) || !group[operand].is_object()) continue;
-      add_unknown(group[operand], place + operand + ".", {&operand_fields()}, found);
+      add_unknown(group[operand], place + operand + ".", {kOperandFields}, found);
     }
   }
   return found;
@@ -118,16 +99,11 @@ bool is_e4m3(const JsonReader& group, std::string_view operand) {
   return described["num_bits"].is_integer(8, 8);
 }
 
-std::string strategy_of(const JsonReader& group, std::string_view operand) {
-  const JsonReader described = group[operand];
-  return text_of(described, "strategy");
-}
-
 /// The scheme of one group. A scale for a whole weight is also one for each of its rows.
 std::optional<Scales> scales_of_group(const JsonReader& group) {
   if (!is_e4m3(group, "weights") || !is_e4m3(group, "input_activations")) return {};
-  const std::string weights = strategy_of(group, "weights");
-  const std::string inputs = strategy_of(group, "input_activations");
+  const std::string weights = text_of(group["weights"], "strategy");
+  const std::string inputs = text_of(group["input_activations"], "strategy");
   if (weights == "tensor" && inputs == "tensor") return Scales::tensor;
   if ((weights == "tensor" || weights == "channel") && (inputs == "token" || inputs == "tensor")) {
     return Scales::rows;
@@ -139,9 +115,8 @@ std::optional<Scales> scales_of_group(const JsonReader& group) {
 std::optional<Scales> by_compressed_tensors(const JsonReader& described) {
   if (!described.has("config_groups") || !described["config_groups"].is_object()) return {};
   const JsonReader groups = described["config_groups"];
-  const auto names = groups.field_names();
   std::optional<Scales> all;
-  for (const std::string& name : names) {
+  for (const std::string& name : groups.field_names()) {
     const auto scales = scales_of_group(groups[name]);
     if (!scales || (all && all != scales)) return {};
     all = scales;

@@ -109,8 +109,8 @@ Nesting find_language_model(const nlohmann::json& document) {
   Nesting nesting;
   const nlohmann::json* object = &document;
   for (const char* name = nested_in(*object); name != nullptr; name = nested_in(*object)) {
-    if (nesting.path.size() == kMostDepth) break;
-    nesting.path.emplace_back(name);
+    if (nesting.size() == kMostDepth) break;
+    nesting.emplace_back(name);
     object = &object->at(name);
   }
   return nesting;
@@ -118,7 +118,7 @@ Nesting find_language_model(const nlohmann::json& document) {
 
 const nlohmann::json& language_model(const nlohmann::json& document, const Nesting& nesting) {
   const nlohmann::json* object = &document;
-  for (const std::string& name : nesting.path) object = &object->at(name);
+  for (const std::string& name : nesting) object = &object->at(name);
   return *object;
 }
 
@@ -127,7 +127,7 @@ UnknownFields unknown_fields(const nlohmann::json& document, const Nesting& nest
   Search search(language_model(document, nesting), fields);
   const nlohmann::json* object = &document;
   std::string place;
-  for (const std::string& next : nesting.path) {
+  for (const std::string& next : nesting) {
     search.look_through(*object, place, next);
     place += next + ".";
     object = &object->at(next);
@@ -145,11 +145,11 @@ std::string names_in(std::vector<std::string> names) {
 }
 
 std::string why_missing(const nlohmann::json& model, const std::string& type,
-                        const Family* family) {
+                        const Family& family) {
   std::string why;
   if (type.empty()) {
     why = "; model_type is missing";
-  } else if (family == nullptr) {
+  } else if (!family.is_known()) {
     why = fmt::format("; model_type '{}' is not known", one_line(type, kLongestName));
   }
   std::vector<std::string> parts;

@@ -30,8 +30,7 @@ std::vector<std::string> targets_of(const JsonReader& described) {
   if (!described.has("config_groups") || !described["config_groups"].is_object()) return {};
   const JsonReader groups = described["config_groups"];
   std::vector<std::string> all;
-  const auto names = groups.field_names();
-  for (const std::string& name : names) {
+  for (const std::string& name : groups.field_names()) {
     const JsonReader group = groups[name];
     const auto targets = entries_of(group, "targets");
     const bool has_linear = std::find(targets.begin(), targets.end(), "Linear") != targets.end();
@@ -154,11 +153,11 @@ void sum_up(const Marks& kept, const ModelConfig& config, UnquantizedModules& fo
 
 NamingStyle style_of(const ModelConfig& config) {
   NamingStyle style{.type = config.model_type};
-  const Family* const family = find_family(config.model_type);
-  if (family == nullptr) return style;
-  style.own_names = family->module_names;
-  style.encoder = !family->causal;
-  style.shared = family->shared_block.empty() ? "shared_experts" : family->shared_block;
+  const Family& family = find_family(config.model_type);
+  if (!family.is_known()) return style;
+  style.own_names = family.module_names;
+  style.encoder = !family.causal;
+  style.shared = family.shared_block.empty() ? "shared_experts" : family.shared_block;
   return style;
 }
 

@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "workload/layer_shapes.hpp"
+
 namespace overlaptune {
 namespace {
-
-double product(std::int64_t a, std::int64_t b) {
-  return static_cast<double>(a) * static_cast<double>(b);
-}
 
 /// Queries through their rank, or by one projection.
 double query_weights(const ModelConfig& config, std::int64_t width) {
@@ -33,10 +31,8 @@ double latent_weights(const ModelConfig& config, const AttentionLayers& each) {
 
 double attention_weights(const ModelConfig& config, const AttentionLayers& each) {
   if (config.latent_attention) return latent_weights(config, each);
-  const std::int64_t queries = each.heads * each.head_dim * (config.query_gate ? 2 : 1);
-  const std::int64_t keys = each.key_projections > 0 ? each.kv_heads * each.head_dim : 0;
-  const std::int64_t values = each.key_projections > 1 ? each.kv_heads * each.value_head_dim : 0;
-  return product(config.hidden, queries + keys + values + each.heads * each.value_head_dim);
+  return product(config.hidden, qkv_width(config, each, each.heads, each.kv_heads) +
+                                    each.heads * each.value_head_dim);
 }
 
 /// From embeddings of a width of their own to the hidden states, and back.

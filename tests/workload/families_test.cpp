@@ -378,7 +378,7 @@ TEST(Families, a_language_model_lies_within_a_few_levels) {
   const auto levels = [](int nested) {
     json document = {{"hidden_size", 1024}};
     for (int i = 0; i < nested; ++i) document = {{"text_config", document}};
-    return find_language_model(document).path.size();
+    return find_language_model(document).size();
   };
   EXPECT_EQ(levels(0), 0U);
   EXPECT_EQ(levels(1), 1U);
