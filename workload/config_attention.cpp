@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "workload/config_parts.hpp"
@@ -112,15 +110,18 @@ void read_plain(ConfigFields& fields, const ModelConfig& config, bool own_values
   }
 }
 
-/// Sizes that layers with full attention (gemma4) or with a window (mimo_v2) have instead.
+/// Sizes that layers of one mixer have instead.
+struct OwnSizes {
+  std::optional<std::int64_t> heads{};
+  std::optional<std::int64_t> kv_heads{};
+  std::optional<std::int64_t> head_dim{};
+  std::optional<std::int64_t> value_head_dim{};
+};
+
 struct Exceptions {
-  std::optional<std::int64_t> full_head_dim{};
-  std::optional<std::int64_t> full_kv_heads{};
-  bool keys_are_values = false;  ///< in layers with full attention
-  std::optional<std::int64_t> window_heads{};
-  std::optional<std::int64_t> window_kv_heads{};
-  std::optional<std::int64_t> window_head_dim{};
-  std::optional<std::int64_t> window_value_dim{};
+  OwnSizes full{};                ///< gemma4
+  OwnSizes window{};              ///< mimo_v2
+  bool keys_are_values = false;   ///< in layers with full attention
   std::int64_t first_shared = 0;  ///< from here on, layers use keys and values of others
 };
 
@@ -130,33 +131,28 @@ Exceptions read_exceptions(ConfigFields& fields, std::int64_t layers) {
     fields.fail(
         fmt::format("num_kv_shared_layers = {}: expected less than the {} layers", shared, layers));
   }
-  Exceptions found{.full_head_dim = fields.count_if_any({"global_head_dim"}),
-                   .keys_are_values = fields.is_set("attention_k_eq_v"),
-                   .window_heads = fields.count_if_any({"swa_num_attention_heads"}),
-                   .window_kv_heads = fields.count_if_any({"swa_num_key_value_heads"}),
-                   .window_head_dim = fields.count_if_any({"swa_head_dim"}),
-                   .window_value_dim = fields.count_if_any({"swa_v_head_dim"}),
-                   .first_shared = layers - shared};
+  Exceptions found{.first_shared = layers - shared};
+  found.full.head_dim = found.full.value_head_dim = fields.count_if_any({"global_head_dim"});
+  found.keys_are_values = fields.is_set("attention_k_eq_v");
+  found.window = {.heads = fields.count_if_any({"swa_num_attention_heads"}),
+                  .kv_heads = fields.count_if_any({"swa_num_key_value_heads"}),
+                  .head_dim = fields.count_if_any({"swa_head_dim"}),
+                  .value_head_dim = fields.count_if_any({"swa_v_head_dim"})};
+  if (!found.window.value_head_dim) found.window.value_head_dim = found.window.head_dim;
   const auto kv_heads = fields.count_if_any({"num_global_key_value_heads"});
-  if (found.keys_are_values) found.full_kv_heads = kv_heads;
+  if (found.keys_are_values) found.full.kv_heads = kv_heads;
   return found;
 }
 
 AttentionLayers with_exceptions(AttentionLayers sizes, const Exceptions& exceptions, Mixer mixer,
                                 std::int64_t index) {
-  if (mixer == Mixer::full) {
-    if (exceptions.full_head_dim) {
-      sizes.head_dim = sizes.value_head_dim = *exceptions.full_head_dim;
-    }
-    sizes.kv_heads = exceptions.full_kv_heads.value_or(sizes.kv_heads);
-    if (exceptions.keys_are_values) sizes.key_projections = 1;
-  } else {
-    sizes.heads = exceptions.window_heads.value_or(sizes.heads);
-    sizes.kv_heads = exceptions.window_kv_heads.value_or(sizes.kv_heads);
-    sizes.head_dim = exceptions.window_head_dim.value_or(sizes.head_dim);
-    sizes.value_head_dim = exceptions.window_value_dim.value_or(
-        exceptions.window_head_dim ? sizes.head_dim : sizes.value_head_dim);
-  }
+  const bool full = mixer == Mixer::full;
+  const OwnSizes& own = full ? exceptions.full : exceptions.window;
+  sizes.heads = own.heads.value_or(sizes.heads);
+  sizes.kv_heads = own.kv_heads.value_or(sizes.kv_heads);
+  sizes.head_dim = own.head_dim.value_or(sizes.head_dim);
+  sizes.value_head_dim = own.value_head_dim.value_or(sizes.value_head_dim);
+  if (full && exceptions.keys_are_values) sizes.key_projections = 1;
   if (index >= exceptions.first_shared) sizes.key_projections = 0;
   return sizes;
 }

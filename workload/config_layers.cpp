@@ -35,10 +35,14 @@ constexpr std::pair<std::string_view, Mixer> kMixers[] = {
     {"moe", Mixer::none},
     {"none", Mixer::none}};
 
+struct LayerNames {
+  std::string field{};  ///< that the names come from
+  std::vector<std::string> names{};
+};
+
 /// The names of the layers by a list of them. A shorter list of recurrent_gemma is repeated.
-std::vector<std::string> repeated(ConfigFields& fields, const std::string& field,
-                                  std::vector<std::string> names, std::int64_t layers,
-                                  bool may_repeat) {
+LayerNames repeated(ConfigFields& fields, const std::string& field, std::vector<std::string> names,
+                    std::int64_t layers, bool may_repeat) {
   const auto size = static_cast<std::size_t>(layers);
   if (names.empty() || (names.size() != size && !may_repeat)) {
     fields.fail(fmt::format("{} has {} entries: expected one for each of {} layers", field,
@@ -48,7 +52,7 @@ std::vector<std::string> repeated(ConfigFields& fields, const std::string& field
   names.reserve(size);
   while (names.size() < size) names.push_back(names[names.size() - period]);
   names.resize(size);
-  return names;
+  return {field, std::move(names)};
 }
 
 /// The names in Nemotron-H's pattern: M, *, - and E.
@@ -67,36 +71,29 @@ std::vector<std::string> of_pattern(ConfigFields& fields, const std::string& pat
   return names;
 }
 
-/// Names by a rule: `is_attention(i)` for attention, else the family's other layers.
+/// Names by a rule of a field: `is_attention(i)` for attention, else `other`.
 template <class Rule>
-std::vector<std::string> by_rule(std::int64_t layers, const std::string& attention,
-                                 const std::string& other, Rule is_attention) {
-  std::vector<std::string> names;
-  names.reserve(static_cast<std::size_t>(layers));
-  for (std::int64_t i = 0; i < layers; ++i) names.push_back(is_attention(i) ? attention : other);
-  return names;
+LayerNames by_rule(const std::string& field, std::int64_t layers, const std::string& attention,
+                   const std::string& other, Rule is_attention) {
+  LayerNames made{field};
+  for (std::int64_t i = 0; i < layers; ++i) {
+    made.names.push_back(is_attention(i) ? attention : other);
+  }
+  return made;
 }
-
-struct LayerNames {
-  std::string field{};  ///< that the names come from
-  std::vector<std::string> names{};
-};
 
 /// The names that the file lists itself.
 std::optional<LayerNames> listed(ConfigFields& fields, std::int64_t layers) {
   for (const char* field : {"layer_types", "layers_block_type", "block_types", "_block_types"}) {
     if (auto names = fields.texts_if_any({field})) {
       const bool may_repeat = std::string_view(field).ends_with("block_types");
-      return LayerNames{field, repeated(fields, field, std::move(*names), layers, may_repeat)};
+      return repeated(fields, field, std::move(*names), layers, may_repeat);
     }
   }
-  if (fields.has("hybrid_override_pattern")) {
-    const char* const field = "hybrid_override_pattern";
-    return LayerNames{
-        field,
-        repeated(fields, field, of_pattern(fields, fields.text_if_any({field})), layers, false)};
-  }
-  return std::nullopt;
+  const char* const pattern = "hybrid_override_pattern";
+  if (!fields.has(pattern)) return std::nullopt;
+  return repeated(fields, pattern, of_pattern(fields, fields.text_if_any({pattern})), layers,
+                  false);
 }
 
 /// The names by a list of numbers, or of indices, of the layers.
@@ -111,9 +108,8 @@ std::optional<LayerNames> numbered(ConfigFields& fields, const std::string& othe
       if (flag > 1)
         fields.fail(fmt::format("{} has {}: expected 0 or 1 for each layer", field, flag));
     }
-    return LayerNames{field, by_rule(layers, names.second, names.first, [&](std::int64_t i) {
-                        return list[static_cast<std::size_t>(i)] != 0;
-                      })};
+    return by_rule(field, layers, names.second, names.first,
+                   [&](std::int64_t i) { return list[static_cast<std::size_t>(i)] != 0; });
   }
   const std::pair<const char*, bool> indices[] = {
       {"attn_layer_indices", true}, {"full_attn_idxs", true}, {"cross_attention_layers", false}};
@@ -126,8 +122,8 @@ std::optional<LayerNames> numbered(ConfigFields& fields, const std::string& othe
                               layers));
     }
     const bool wanted = are_attention;
-    return LayerNames{field, by_rule(layers, "attention", wanted ? other : "cross",
-                                     [&](std::int64_t i) { return set.contains(i) == wanted; })};
+    return by_rule(field, layers, "attention", wanted ? other : "cross",
+                   [&](std::int64_t i) { return set.contains(i) == wanted; });
   }
   return std::nullopt;
 }
@@ -137,26 +133,23 @@ std::optional<LayerNames> periodic(ConfigFields& fields, const Family& family,
                                    const std::string& other, std::int64_t layers) {
   if (const auto period = fields.count_if_any({"attn_layer_period"})) {
     const auto offset = fields.count_if_any({"attn_layer_offset"}, 0).value_or(0);
-    return LayerNames{"attn_layer_period", by_rule(layers, "attention", other, [&](std::int64_t i) {
-                        return i % *period == offset;
-                      })};
+    return by_rule("attn_layer_period", layers, "attention", other,
+                   [&](std::int64_t i) { return i % *period == offset; });
   }
   if (const auto interval = fields.count_if_any({"full_attention_interval"})) {
-    return LayerNames{"full_attention_interval",
-                      by_rule(layers, "attention", other,
-                              [&](std::int64_t i) { return (i + 1) % *interval == 0; })};
+    return by_rule("full_attention_interval", layers, "attention", other,
+                   [&](std::int64_t i) { return (i + 1) % *interval == 0; });
   }
   // Ring-linear: the last layer of each group, and those behind the last whole group.
   if (const auto group = fields.count_if_any({"layer_group_size"})) {
-    return LayerNames{"layer_group_size", by_rule(layers, "attention", other, [&](std::int64_t i) {
-                        return (i + 1) % *group == 0 || i >= layers / *group * *group;
-                      })};
+    return by_rule("layer_group_size", layers, "attention", other, [&](std::int64_t i) {
+      return (i + 1) % *group == 0 || i >= layers / *group * *group;
+    });
   }
   if (family.last_layer_is_full) {
     const auto period = fields.count({"sliding_window_pattern"});
-    return LayerNames{"sliding_window_pattern",
-                      by_rule(layers, "attention", "sliding",
-                              [&](std::int64_t i) { return (i + 1) % period == 0; })};
+    return by_rule("sliding_window_pattern", layers, "attention", "sliding",
+                   [&](std::int64_t i) { return (i + 1) % period == 0; });
   }
   return std::nullopt;
 }
@@ -166,17 +159,15 @@ LayerNames all_with_attention(std::int64_t layers) {
 }
 
 LayerNames names_of(ConfigFields& fields, const Family& family, std::int64_t layers) {
-  const std::string& other = family.other_layers;
   // One of these is enough. Files give a list and the rule that made it.
   fields.know({"layer_types", "layers_block_type", "hybrid_override_pattern", "attn_type_list",
                "attn_layer_indices", "full_attn_idxs", "attn_layer_period", "attn_layer_offset",
                "full_attention_interval", "sliding_window_pattern"});
+  const std::string other = family.other_layers.empty() ? "linear" : family.other_layers;
   if (auto names = listed(fields, layers)) return *names;
-  if (auto names = numbered(fields, other.empty() ? "linear" : other, layers)) return *names;
-  if (auto names = periodic(fields, family, other.empty() ? "linear" : other, layers)) {
-    return *names;
-  }
-  if (!other.empty()) {
+  if (auto names = numbered(fields, other, layers)) return *names;
+  if (auto names = periodic(fields, family, other, layers)) return *names;
+  if (!family.other_layers.empty()) {
     fields.fail(
         "layer_types, layers_block_type, hybrid_override_pattern, attn_type_list, full_attn_idxs "
         "or attn_layer_indices is missing: expected which layers have attention");

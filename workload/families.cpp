@@ -1,97 +1,71 @@
 #include "workload/families.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
-#include <set>
 
-#include "core/base/error.hpp"
 #include "json/parse.hpp"
-#include "json/reader.hpp"
 
 namespace overlaptune {
 namespace {
 
-/// Parts of names, in small letters without underscores, so that "numHeads" is found, too.
-constexpr std::array<std::string_view, 46> kPartsOfNames{
-    "layer",  "head",   "expert",  "moe",         "attn",     "attention",     "kv",     "mlp",
-    "ffn",    "ffdim",  "hidden",  "inner",       "interm",   "dim",           "width",  "depth",
-    "size",   "mamba",  "ssm",     "conv",        "linear",   "recur",         "block",  "pattern",
-    "hybrid", "loop",   "utsteps", "sparse",      "rank",     "gate",          "shared", "activ",
-    "topk",   "glu",    "ffmult",  "feedforward", "group",    "mixer",         "cycle",  "iterat",
-    "repeat", "passes", "every",   "expan",       "residual", "encoderdecoder"};
-
 struct Table {
   std::vector<Family> families{};
   std::map<std::string, std::string, std::less<>> other_products{};
-  std::set<std::string, std::less<>> other_fields{};
+  WordSet other_fields{};
   std::map<std::string, nlohmann::json, std::less<>> other_values{};
   std::vector<std::string> endings{};
   std::vector<std::string> beginnings{};
+  std::map<std::string, WordSet> words{};
 };
 
-AttentionKind attention_named(const JsonReader& at) {
-  const std::string name = at.text();
-  if (name == "latent") return AttentionKind::latent;
-  if (name != "shared_key") at.fail("expected latent or shared_key");
-  return AttentionKind::shared_key;
-}
-
-std::vector<std::string> texts(const JsonReader& row, const char* name) {
-  if (!row.has(name)) return {};
-  return row[name].list([](const JsonReader& element) { return element.text(); });
-}
-
-Family family_of(const JsonReader& row, const nlohmann::json& json) {
-  const auto flag = [&](const char* name) { return row.has(name) && row[name].boolean(); };
-  const auto text = [&](const char* name) { return row.has(name) ? row[name].text() : ""; };
-  return {
-      .types = texts(row, "types"),
-      .gated = text("mlp") != "plain",
-      .attention = row.has("attention") ? attention_named(row["attention"]) : AttentionKind::plain,
-      .query_gate = flag("query_gate"),
-      .shares_all_reduce = flag("shares_all_reduce"),
-      .dense_beside_experts = flag("dense_beside_experts"),
-      .shared_expert_as_wide = flag("shared_expert_as_wide"),
-      .shared_width_of_one = flag("shared_width_of_one"),
-      .experts_as_wide_as_mlp = flag("experts_as_wide_as_mlp"),
-      .last_layer_is_full = flag("last_layer_is_full"),
-      .halved_mlp = flag("halved_mlp"),
-      .causal = !row.has("causal") || row["causal"].boolean(),
-      .other_layers = text("other_layers"),
-      .beside = text("beside"),
-      .needs = texts(row, "needs"),
-      .passed_over = texts(row, "passed_over"),
-      .module_names = json.value("module_names", std::map<std::string, std::string>{}),
-      .shared_block = text("shared_block"),
-      .expects = json.value("expects", nlohmann::json::object()),
-      .left_out = text("left_out"),
-      .not_counted = text("not_counted"),
-      .defaults = json.value("defaults", nlohmann::json::object()),
-      .nested_defaults = json.value("nested_defaults", nlohmann::json::object()),
-      .source = row["source"].text(),
-      .checked = !row.has("checked") || row["checked"].boolean()};
+Family family_of(const nlohmann::json& row) {
+  static const std::map<std::string, AttentionKind> kinds{
+      {"", AttentionKind::plain},
+      {"latent", AttentionKind::latent},
+      {"shared_key", AttentionKind::shared_key}};
+  const auto flag = [&](const char* name) { return row.value(name, false); };
+  const auto text = [&](const char* name) { return row.value(name, std::string()); };
+  const auto texts = [&](const char* name) { return row.value(name, std::vector<std::string>()); };
+  const auto object = [&](const char* name) { return row.value(name, nlohmann::json::object()); };
+  return {.types = texts("types"),
+          .gated = text("mlp") != "plain",
+          .attention = kinds.at(text("attention")),
+          .query_gate = flag("query_gate"),
+          .shares_all_reduce = flag("shares_all_reduce"),
+          .dense_beside_experts = flag("dense_beside_experts"),
+          .shared_expert_as_wide = flag("shared_expert_as_wide"),
+          .shared_width_of_one = flag("shared_width_of_one"),
+          .experts_as_wide_as_mlp = flag("experts_as_wide_as_mlp"),
+          .last_layer_is_full = flag("last_layer_is_full"),
+          .halved_mlp = flag("halved_mlp"),
+          .causal = row.value("causal", true),
+          .other_layers = text("other_layers"),
+          .beside = text("beside"),
+          .needs = texts("needs"),
+          .passed_over = texts("passed_over"),
+          .module_names = row.value("module_names", std::map<std::string, std::string>()),
+          .shared_block = text("shared_block"),
+          .expects = object("expects"),
+          .left_out = text("left_out"),
+          .not_counted = text("not_counted"),
+          .defaults = object("defaults"),
+          .nested_defaults = object("nested_defaults"),
+          .source = row.at("source").get<std::string>(),
+          .checked = row.value("checked", true)};
 }
 
 Table read_table() {
   const nlohmann::json document = parse_json(embedded_families().front().json, "families.json");
-  const JsonReader root(document, "families.json");
   Table table;
-  const auto& rows = document.at("families");
-  const JsonReader list = root["families"];
-  list.each([&](const JsonReader& row) {
-    table.families.push_back(family_of(row, rows[table.families.size()]));
-  });
-  for (const auto& [type, why] : document.at("other_products").items()) {
-    table.other_products.emplace(type, why.get<std::string>());
-  }
-  for (const std::string& field : texts(root, "other_fields")) table.other_fields.insert(field);
-  for (const auto& [field, value] : document.at("other_values").items()) {
-    table.other_values.emplace(field, value);
-  }
-  table.endings = texts(root, "other_endings");
-  table.beginnings = texts(root, "other_beginnings");
+  for (const nlohmann::json& row : document.at("families"))
+    table.families.push_back(family_of(row));
+  document.at("other_products").get_to(table.other_products);
+  document.at("other_fields").get_to(table.other_fields);
+  document.at("other_values").get_to(table.other_values);
+  document.at("other_endings").get_to(table.endings);
+  document.at("other_beginnings").get_to(table.beginnings);
+  document.at("words").get_to(table.words);
   return table;
 }
 
@@ -111,10 +85,12 @@ const Family& find_family(std::string_view model_type) {
     const auto& types = family.types;
     if (std::find(types.begin(), types.end(), model_type) != types.end()) return family;
   }
-  static const Family unknown{.expects = nlohmann::json::object(),
-                              .defaults = nlohmann::json::object(),
-                              .nested_defaults = nlohmann::json::object()};
+  static const Family unknown = family_of({{"source", ""}});
   return unknown;
+}
+
+const WordSet& word_list(const std::string& list) {
+  return table().words.at(list);
 }
 
 std::string other_products(std::string_view model_type) {
@@ -147,7 +123,8 @@ std::string plain_letters(std::string_view name) {
 
 bool speaks_of_layers(std::string_view field) {
   const std::string letters = plain_letters(field);
-  return std::any_of(kPartsOfNames.begin(), kPartsOfNames.end(), [&](std::string_view part) {
+  const WordSet& parts = word_list("parts_of_names");
+  return std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
     return letters.find(part) != std::string::npos;
   });
 }

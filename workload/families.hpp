@@ -3,6 +3,7 @@
 // leaves to the class of the model: the gate of its MLP, the kind of its attention, defaults.
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,6 +69,13 @@ struct Family {
 
 /// A family that is not known where the type is not in the table.
 [[nodiscard]] const Family& find_family(std::string_view model_type);
+
+using WordSet = std::set<std::string, std::less<>>;
+
+/// A list of words in families.json: `parts_of_names` of fields that speak of layers, in small
+/// letters without underscores, so that "numHeads" is found, too; those of modules, for
+/// module_names.cpp; `fields_of_...` of notes on quantisation.
+[[nodiscard]] const WordSet& word_list(const std::string& list);
 
 /// Why the layers of a type are none of ours; empty where they may be.
 [[nodiscard]] std::string other_products(std::string_view model_type);

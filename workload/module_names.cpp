@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "workload/families.hpp"
+
 namespace overlaptune {
 namespace {
 
@@ -18,88 +20,51 @@ constexpr Blocks kShared = bit_of(Block::shared);
 constexpr Blocks kMlps = kDense | kShared | kExperts;
 constexpr Blocks kAll = kAttention | kMlps;
 
-/// A word that names a block. `own`: the one whose modules stand right behind the word, as
+/// Words that name blocks. `own`: those whose modules stand right behind the word, as
 /// mlp.down_proj is of the dense MLP, and mlp.experts.0.down_proj is not.
-struct BlockName {
-  std::string_view word;
+struct BlockNames {
+  std::array<std::string_view, 4> words;
   Blocks blocks;
   Blocks own;
 };
 
-constexpr std::array<BlockName, 16> kBlockNames{{{"self_attn", kAttention, kAttention},
-                                                 {"self_attention", kAttention, kAttention},
-                                                 {"attention", kAttention, kAttention},
-                                                 {"attn", kAttention, kAttention},
-                                                 {"mlp", kMlps, kDense},
-                                                 {"feed_forward", kMlps, kDense},
-                                                 {"ffn", kMlps, kDense},
-                                                 {"block_sparse_moe", kShared | kExperts, kExperts},
-                                                 {"moe", kShared | kExperts, kExperts},
-                                                 {"shared_expert", kShared, kShared},
-                                                 {"shared_experts", kShared, kShared},
-                                                 {"share_expert", kShared, kShared},
-                                                 {"shared_mlp", kShared, kShared},
-                                                 {"experts", kExperts, kExperts},
-                                                 // Nemotron-H calls each block a mixer.
-                                                 {"mixer", kAll, kAttention | kDense},
-                                                 {"moe_block", kShared | kExperts, kExperts}}};
+constexpr std::array<BlockNames, 6> kBlockNames{
+    {{{"self_attn", "self_attention", "attention", "attn"}, kAttention, kAttention},
+     {{"mlp", "feed_forward", "ffn"}, kMlps, kDense},
+     {{"block_sparse_moe", "moe", "moe_block"}, kShared | kExperts, kExperts},
+     {{"shared_expert", "shared_experts", "share_expert", "shared_mlp"}, kShared, kShared},
+     {{"experts"}, kExperts, kExperts},
+     {{"mixer"}, kAll, kAttention | kDense}}};  // Nemotron-H calls each block so
 
-/// A name of modules in some class, and the blocks in which it has this meaning.
-struct ModuleName {
-  std::string_view word;
+/// Names of some modules in any class, and the blocks in which they have this meaning.
+struct ModuleNames {
   Blocks blocks;
   std::array<std::string_view, 3> modules;
-  bool needs_block = false;  ///< alone, it may be of any block
+  std::array<std::string_view, 9> words;
+  bool needs_block = false;  ///< alone, they may be of any block
 };
 
-constexpr std::array<ModuleName, 47> kModuleNames{{
-    {"q_proj", kAttention, {"q_proj"}},
-    {"k_proj", kAttention, {"k_proj"}},
-    {"v_proj", kAttention, {"v_proj"}},
-    {"query", kAttention, {"q_proj"}},
-    {"key", kAttention, {"k_proj"}},
-    {"value", kAttention, {"v_proj"}},
-    {"wq", kAttention, {"q_proj"}},
-    {"wk", kAttention, {"k_proj"}},
-    {"wv", kAttention, {"v_proj"}},
-    {"qkv_proj", kAttention, {"q_proj", "k_proj", "v_proj"}},
-    {"query_key_value", kAttention, {"q_proj", "k_proj", "v_proj"}},
-    {"wqkv", kAttention, {"q_proj", "k_proj", "v_proj"}},
-    {"Wqkv", kAttention, {"q_proj", "k_proj", "v_proj"}},
-    {"W_pack", kAttention, {"q_proj", "k_proj", "v_proj"}},  // Baichuan
-    {"c_attn", kAttention, {"q_proj", "k_proj", "v_proj"}},
-    {"o_proj", kAttention, {"o_proj"}},
-    {"out_proj", kAttention, {"o_proj"}},
-    {"wo", kAttention, {"o_proj"}},
-    {"wo_b", kAttention, {"o_proj"}},  // DeepSeek-V4
-    {"Wo", kAttention, {"o_proj"}, true},
-    {"dense", kAttention, {"o_proj"}, true},
-    {"c_proj", kAttention, {"o_proj"}, true},
-    {"gate_proj", kMlps, {"gate_proj"}},
-    {"up_proj", kMlps, {"up_proj"}},
-    {"down_proj", kMlps, {"down_proj"}},
-    {"gate_up_proj", kMlps, {"gate_proj", "up_proj"}},
-    {"w1", kMlps, {"gate_proj"}},
-    {"w2", kMlps, {"down_proj"}},
-    {"w3", kMlps, {"up_proj"}},
-    {"w13", kMlps, {"gate_proj", "up_proj"}},
-    {"fc1", kMlps, {"gate_proj", "up_proj"}},
-    {"fc2", kMlps, {"down_proj"}},
-    {"fc_in", kMlps, {"gate_proj", "up_proj"}},
-    {"fc_out", kMlps, {"down_proj"}},
-    {"fc11", kMlps, {"up_proj"}},  // Nomic-BERT
-    {"fc12", kMlps, {"gate_proj"}},
-    {"c_fc", kMlps, {"gate_proj", "up_proj"}},
-    {"c_fc_0", kMlps, {"gate_proj"}},  // EXAONE
-    {"c_fc_1", kMlps, {"up_proj"}},
-    {"c_proj", kMlps, {"down_proj"}, true},
-    {"dense_h_to_4h", kMlps, {"gate_proj", "up_proj"}},
-    {"dense_4h_to_h", kMlps, {"down_proj"}},
-    {"input_linear", kMlps, {"gate_proj", "up_proj"}},  // GraniteMoe
-    {"output_linear", kMlps, {"down_proj"}},
-    {"Wi", kMlps, {"gate_proj", "up_proj"}},  // ModernBERT
-    {"Wo", kMlps, {"down_proj"}, true},
-    {"linear_fc1", kMlps, {"gate_proj", "up_proj"}},  // Megatron-LM
+constexpr std::array<ModuleNames, 11> kModuleNames{{
+    {kAttention, {"q_proj"}, {"q_proj", "query", "wq"}},
+    {kAttention, {"k_proj"}, {"k_proj", "key", "wk"}},
+    {kAttention, {"v_proj"}, {"v_proj", "value", "wv"}},
+    // W_pack: Baichuan.
+    {kAttention,
+     {"q_proj", "k_proj", "v_proj"},
+     {"qkv_proj", "query_key_value", "wqkv", "Wqkv", "W_pack", "c_attn"}},
+    // wo_b: DeepSeek-V4.
+    {kAttention, {"o_proj"}, {"o_proj", "out_proj", "wo", "wo_b"}},
+    {kAttention, {"o_proj"}, {"Wo", "dense", "c_proj"}, true},
+    // fc11, fc12: Nomic-BERT; c_fc_0, c_fc_1: EXAONE; input_linear, output_linear: GraniteMoe; Wi:
+    // ModernBERT; linear_fc1: Megatron-LM.
+    {kMlps, {"gate_proj"}, {"gate_proj", "w1", "fc12", "c_fc_0"}},
+    {kMlps, {"up_proj"}, {"up_proj", "w3", "fc11", "c_fc_1"}},
+    {kMlps, {"down_proj"}, {"down_proj", "w2", "fc2", "fc_out", "dense_4h_to_h", "output_linear"}},
+    {kMlps, {"down_proj"}, {"c_proj", "Wo"}, true},
+    {kMlps,
+     {"gate_proj", "up_proj"},
+     {"gate_up_proj", "w13", "fc1", "fc_in", "c_fc", "dense_h_to_4h", "input_linear", "Wi",
+      "linear_fc1"}},
 }};
 
 template <std::size_t N>
@@ -110,58 +75,17 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, N>& wor
 /// Whether a word, wherever it stands, is one of a part that has no product here: the output
 /// projection, a router, layers of other kinds, parts for images and speech.
 bool is_elsewhere(std::string_view word) {
-  constexpr std::array<std::string_view, 34> kElsewhere{"lm_head",
-                                                        "embed_tokens",
-                                                        "embed_tokens_extend",
-                                                        "embed_out",
-                                                        "word_embeddings",
-                                                        "tok_embeddings",
-                                                        "wte",
-                                                        "wpe",
-                                                        "output_layer",
-                                                        "router",
-                                                        "linear_attn",
-                                                        "cross_attn",
-                                                        "cross_attention",
-                                                        "mamba",
-                                                        "conv",
-                                                        "conv1d",
-                                                        "shared_expert_gate",
-                                                        "indexer",
-                                                        "compressor",
-                                                        "eh_proj",
-                                                        "shared_head",
-                                                        "talker",
-                                                        "code2wav",
-                                                        "token2wav",
-                                                        "e_score_correction_bias",
-                                                        "moe_statics",
-                                                        "score",
-                                                        "classifier",
-                                                        "vit",
-                                                        "vpm",
-                                                        "apm",
-                                                        "tts",
-                                                        "resampler",
-                                                        "sam_model"};
-  constexpr std::array<std::string_view, 7> kBeginnings{"vision", "visual", "audio", "speech",
-                                                        "image",  "img_",   "mtp"};
-  const auto begins = [&](std::string_view beginning) { return word.starts_with(beginning); };
-  return is_one_of(word, kElsewhere) ||
-         std::any_of(kBeginnings.begin(), kBeginnings.end(), begins) ||
+  const WordSet& beginnings = word_list("beginnings_elsewhere");
+  const auto begins = [&](const std::string& beginning) { return word.starts_with(beginning); };
+  return word_list("modules_elsewhere").contains(word) ||
+         std::any_of(beginnings.begin(), beginnings.end(), begins) ||
          word.find("projector") != word.npos || word.find("norm") != word.npos;
 }
 
 /// Words of the way to the layers of a language model.
 bool is_root(std::string_view word, const NamingStyle& style) {
-  constexpr std::array<std::string_view, 12> kRoots{
-      "model",    "language_model", "language", "text_model", "llm",        "transformer",
-      "backbone", "decoder",        "gpt_neox", "thinker",    "base_model", "module"};
-  constexpr std::array<std::string_view, 11> kOfEncoders{
-      "encoder",    "bert",    "roberta", "xlm_roberta",  "camembert", "electra",
-      "distilbert", "deberta", "vit",     "vision_model", "dinov2"};
-  if (is_one_of(word, kRoots)) return true;
-  return style.encoder && (is_one_of(word, kOfEncoders) || word == style.type);
+  if (word_list("roots").contains(word)) return true;
+  return style.encoder && (word_list("roots_of_encoders").contains(word) || word == style.type);
 }
 
 bool is_list_of_layers(std::string_view word) {
@@ -172,18 +96,8 @@ bool is_list_of_layers(std::string_view word) {
 /// Whether the last word names a part of attention or of a mixer that has no product here: low-rank
 /// factors of queries and keys, scales, the attention itself behind its projections.
 bool has_no_product(std::string_view before, std::string_view word) {
-  constexpr std::array<std::string_view, 20> kWithout{"q_a_proj",   "q_b_proj",
-                                                      "kv_a_proj",  "kv_a_proj_with_mqa",
-                                                      "kv_b_proj",  "fused_qkv_a_proj",
-                                                      "wq_a",       "wq_b",
-                                                      "wkv",        "wo_a",
-                                                      "rotary_emb", "sinks",
-                                                      "q_scale",    "k_scale",
-                                                      "v_scale",    "kv_scale",
-                                                      "in_proj",    "x_proj",
-                                                      "dt_proj",    "output"};
   if (word == "output" && !before.empty() && before != "model") return false;  // BERT's block
-  if (is_one_of(word, kWithout)) return true;
+  if (word_list("modules_without_product").contains(word)) return true;
   if (before == "mixer" && word == "out_proj") return true;  // of Mamba in Nemotron-H
   const bool behind_attention = before == "self_attn" || before == "self_attention";
   return behind_attention && word == "attn";
@@ -272,20 +186,16 @@ bool takes_all_numbers(const std::string& gap) {
   return is_one_of(with_dots(gap), kGaps);
 }
 
-/// Whether a word may be the end of a longer one.
-bool may_be_an_end(const std::string& gap) {
-  return gap.ends_with('W');
-}
-
 bool is_number(const std::string& word) {
   constexpr std::size_t kMostDigits = 6;
   return !word.empty() && word.size() <= kMostDigits &&
          word.find_first_not_of("0123456789") == word.npos;
 }
 
-const BlockName* block_named(std::string_view word) {
-  const auto* const found = std::find_if(kBlockNames.begin(), kBlockNames.end(),
-                                         [&](const BlockName& each) { return each.word == word; });
+const BlockNames* block_named(std::string_view word) {
+  const auto* const found =
+      std::find_if(kBlockNames.begin(), kBlockNames.end(),
+                   [&](const BlockNames& each) { return is_one_of(word, each.words); });
   return found == kBlockNames.end() ? nullptr : found;
 }
 
@@ -305,8 +215,8 @@ std::vector<std::size_t> modules_of(const std::string& word, Blocks blocks, bool
   const auto own = own_names.find(word);
   const std::string_view wanted = own == own_names.end() ? std::string_view(word) : own->second;
   std::vector<std::size_t> list;
-  for (const ModuleName& each : kModuleNames) {
-    if (each.word != wanted || (each.needs_block && !has_block)) continue;
+  for (const ModuleNames& each : kModuleNames) {
+    if (!is_one_of(wanted, each.words) || (each.needs_block && !has_block)) continue;
     for (const std::string_view& module : each.modules) {
       if (module.empty()) continue;
       const auto found = indices(blocks & each.blocks, &module);
@@ -328,12 +238,13 @@ struct Path {
 /// "shared_experts".
 Blocks longer_blocks(const PathWord& at, const NamingStyle& style) {
   const bool is_longer = style.shared != at.word && style.shared.ends_with(at.word);
-  return is_longer && may_be_an_end(at.gap) ? kShared : 0;
+  const bool may_be_an_end = at.gap.ends_with('W');
+  return is_longer && may_be_an_end ? kShared : 0;
 }
 
 /// Whether what stands behind the last word leaves it whole. A block has modules behind a dot, and
 /// a module has none. Attention and MLPs are no linear modules themselves; experts may be one.
-bool ends(const std::string& gap, const BlockName* block) {
+bool ends(const std::string& gap, const BlockNames* block) {
   constexpr std::array<std::string_view, 3> kAny{"", "W", "W$"};
   constexpr std::array<std::string_view, 3> kBehindBlock{"D", "DW", "DW$"};
   if (is_one_of(gap, kAny)) return true;
@@ -397,7 +308,7 @@ Path path_of(const Entry& entry, const NamingStyle& style) {
     const std::string& gap = i + 1 < words.size() ? words[i + 1].gap : entry.tail;
     if (!fits(entry, i, gap, style)) path.is_known = false;
     if (is_number(words[i].word)) path.layer = std::stoll(words[i].word);
-    const BlockName* const block = block_named(words[i].word);
+    const BlockNames* const block = block_named(words[i].word);
     const bool goes_back = is_list_of_layers(words[i].word) || is_root(words[i].word, style);
     const bool is_apart = block != nullptr && (block->blocks & path.blocks) == 0;
     if (path.has_block && (goes_back || is_apart)) path.is_known = false;
@@ -406,7 +317,7 @@ Path path_of(const Entry& entry, const NamingStyle& style) {
         i + 2 == words.size() && with_dots(gap) == "D" && block_named(words[i + 1].word) == nullptr;
     path.blocks = (has_own ? block->own : block->blocks) | longer_blocks(words[i], style);
     // Granite has the shared MLP beside this block.
-    const bool is_beside = block->word == "block_sparse_moe" && style.shared == "shared_mlp";
+    const bool is_beside = words[i].word == "block_sparse_moe" && style.shared == "shared_mlp";
     if (is_beside) path.blocks = kExperts;
     path.has_block = true;
   }

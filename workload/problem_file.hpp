@@ -2,7 +2,6 @@
 // Problems from a CSV file with the header `op,m,n,k,dtype,ranks`.
 
 #include <filesystem>
-#include <string>
 #include <string_view>
 #include <vector>
 

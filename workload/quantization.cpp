@@ -3,45 +3,21 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
-#include <span>
+#include <iterator>
 #include <string_view>
-#include <utility>
 
 #include "json/reader.hpp"
+#include "workload/families.hpp"
 
 namespace overlaptune {
 namespace {
 
 constexpr std::size_t kLongestName = 60;
 
-using Names = std::span<const std::string_view>;
-
-/// Fields that any method has: they name modules that stay as they are, the cache of keys, and
-/// programs that made the file.
-constexpr std::string_view kCommonFields[] = {
-    "quant_method",    "ignore",          "ignored_layers",      "modules_to_not_convert",
-    "exclude_modules", "kv_cache_scheme", "kv_cache_quant_algo", "kv_cache_dtype",
-    "producer",        "version",         "run_compressed",      "dequantize"};
-
-/// Fields of single methods that are read, or that say nothing of the products.
-constexpr std::string_view kCompressedFields[] = {"config_groups", "format",
-                                                  "global_compression_ratio", "quantization_status",
-                                                  "sparsity_config"};
-constexpr std::string_view kFp8Fields[] = {"activation_scheme", "weight_block_size", "fmt",
-                                           "scale_fmt", "is_checkpoint_fp8_serialized"};
-constexpr std::string_view kFbgemmFields[] = {"activation_scale_ub"};
-constexpr std::string_view kModelOptFields[] = {"quant_algo", "config_groups", "group_size"};
-constexpr std::pair<std::string_view, Names> kFieldsOfMethods[] = {
-    {"compressed-tensors", kCompressedFields},
-    {"fp8", kFp8Fields},
-    {"fbgemm_fp8", kFbgemmFields},
-    {"modelopt", kModelOptFields}};
-
-constexpr std::string_view kGroupFields[] = {"targets", "weights", "input_activations",
-                                             "output_activations", "format"};
-constexpr std::string_view kOperandFields[] = {
-    "num_bits",        "type",     "symmetric", "group_size",      "strategy",    "dynamic",
-    "block_structure", "actorder", "observer",  "observer_kwargs", "scale_dtype", "zp_dtype"};
+/// Methods whose fields are known (families.json): those that are read, or that say nothing of the
+/// products.
+constexpr std::string_view kKnownMethods[] = {"compressed-tensors", "fp8", "fbgemm_fp8",
+                                              "modelopt"};
 
 /// Whether a field has a value. Published files have empty objects for what they do not use.
 bool is_given(const JsonReader& object, const std::string& name) {
@@ -54,12 +30,12 @@ bool is_given(const JsonReader& object, const std::string& name) {
   return any;
 }
 
-/// Adds the fields of an object that have a value and are in none of the lists.
+/// Adds the fields of an object that have a value and are in none of the lists (`word_list`).
 void add_unknown(const JsonReader& object, const std::string& place,
-                 std::initializer_list<Names> known, std::vector<std::string>& found) {
+                 std::initializer_list<std::string> known, std::vector<std::string>& found) {
   for (const std::string& name : object.field_names()) {
-    const bool is_known = std::any_of(known.begin(), known.end(), [&](Names list) {
-      return std::find(list.begin(), list.end(), name) != list.end();
+    const bool is_known = std::any_of(known.begin(), known.end(), [&](const std::string& list) {
+      return word_list(list).contains(name);
     });
     if (!is_known && is_given(object, name)) found.push_back(place + one_line(name, kLongestName));
   }
@@ -67,8 +43,8 @@ void add_unknown(const JsonReader& object, const std::string& place,
 
 std::vector<std::string> unknown_fields_of(const JsonReader& described, const std::string& method) {
   std::vector<std::string> found;
-  for (const auto& [name, fields] : kFieldsOfMethods) {
-    if (name == method) add_unknown(described, "", {kCommonFields, fields}, found);
+  if (std::ranges::find(kKnownMethods, method) != std::end(kKnownMethods)) {
+    add_unknown(described, "", {"fields_of_quantization", "fields_of_" + method}, found);
   }
   if (!described.has("config_groups") || !described["config_groups"].is_object()) return found;
   const JsonReader groups = described["config_groups"];
@@ -76,10 +52,10 @@ std::vector<std::string> unknown_fields_of(const JsonReader& described, const st
     const JsonReader group = groups[name];
     if (!group.is_object()) continue;
     const std::string place = "config_groups." + one_line(name, kLongestName) + ".";
-    add_unknown(group, place, {kGroupFields}, found);
+    add_unknown(group, place, {"fields_of_group"}, found);
     for (const char* operand : {"weights", "input_activations"}) {
       if (!group.has(operand) || !group[operand].is_object()) continue;
-      add_unknown(group[operand], place + operand + ".", {kOperandFields}, found);
+      add_unknown(group[operand], place + operand + ".", {"fields_of_operand"}, found);
     }
   }
   return found;

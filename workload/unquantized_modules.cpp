@@ -67,30 +67,27 @@ class Marks {
   [[nodiscard]] bool add(const NamedModules& named) {
     if (named.modules.empty()) return true;
     const auto all = std::ssize(layers_.layers);
-    if (!named.layer) {
-      bool any = false;
-      for (const std::size_t module : named.modules) {
-        everywhere_.at(module) = true;
-        any = any || most(module) > 0;
+    if (named.layer && *named.layer >= all) return *named.layer < all + layers_.predicting;
+    const auto first = static_cast<std::size_t>(named.layer.value_or(0));
+    const std::size_t end = named.layer ? first + 1 : layers_.layers.size();
+    bool any = false;
+    for (const std::size_t module : named.modules) {
+      for (std::size_t layer = first; layer < end; ++layer) {
+        if (is_there(module, layer)) marked_.at(module)[layer] = any = true;
       }
-      return any;
     }
-    if (*named.layer >= all) return *named.layer < all + layers_.predicting;
-    return mark(named, *named.layer);
+    return any;
   }
   /// Marks what `others` does not.
   void add_all_but(const Marks& others) {
     for (std::size_t module = 0; module < kModules.size(); ++module) {
-      if (others.everywhere_.at(module)) continue;
       for (std::size_t layer = 0; layer < layers_.layers.size(); ++layer) {
-        if (is_there(module, layer) && !others.marked_.at(module)[layer]) {
-          marked_.at(module)[layer] = true;
-        }
+        if (others.marked_.at(module)[layer]) continue;
+        if (is_there(module, layer)) marked_.at(module)[layer] = true;
       }
     }
   }
   [[nodiscard]] std::int64_t count(std::size_t module) const {
-    if (everywhere_.at(module)) return most(module);
     return std::count(marked_.at(module).begin(), marked_.at(module).end(), true);
   }
   [[nodiscard]] std::int64_t most(std::size_t module) const {
@@ -105,20 +102,10 @@ class Marks {
   [[nodiscard]] bool is_there(std::size_t module, std::size_t layer) const {
     return has(layers_.layers[layer], kModules.at(module).block, config_);
   }
-  bool mark(const NamedModules& named, std::int64_t layer) {
-    const auto at = static_cast<std::size_t>(layer);
-    bool any = false;
-    for (const std::size_t module : named.modules) {
-      if (!is_there(module, at)) continue;
-      marked_.at(module)[at] = any = true;
-    }
-    return any;
-  }
 
   const NumberedLayers& layers_;
   const ModelConfig& config_;
-  std::array<std::vector<bool>, kModules.size()> marked_{};
-  std::array<bool, kModules.size()> everywhere_{};  ///< in all layers that have it
+  std::array<std::vector<bool>, kModules.size()> marked_{};  ///< by module, then layer that has it
 };
 
 /// Sums up the modules of each product.

@@ -5,7 +5,6 @@
 
 #include <functional>
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 

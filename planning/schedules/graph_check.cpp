@@ -37,31 +37,19 @@ Expected<void> check_task(const Task& task, int count) {
 
 /// A task of a cycle, or -1 where there is none.
 int task_in_cycle(const TaskGraph& graph) {
-  enum class Colour { white, open, done };
-  std::vector<Colour> colours(graph.tasks.size(), Colour::white);
-  std::vector<std::pair<int, std::size_t>> path;
-  for (std::size_t first = 0; first < graph.tasks.size(); ++first) {
-    if (colours[first] != Colour::white) continue;
-    path.emplace_back(static_cast<int>(first), 0);
-    colours[first] = Colour::open;
-    while (!path.empty()) {
-      auto& [task, next] = path.back();
-      const auto& after = graph.tasks[index(task)].after;
-      if (next == after.size()) {
-        colours[index(task)] = Colour::done;
-        path.pop_back();
-        continue;
-      }
-      const int other = after[next++];
-      Colour& colour = colours[index(other)];
-      if (colour == Colour::open) return other;
-      if (colour == Colour::white) {
-        colour = Colour::open;
-        path.emplace_back(other, 0);
-      }
-    }
+  std::vector<char> held(graph.tasks.size(), 1);  // by a cycle: they, or tasks before them
+  for (const int task : in_order(graph)) held[index(task)] = 0;
+  const auto first = std::find(held.begin(), held.end(), 1);
+  if (first == held.end()) return -1;
+  // A task that is held waits for another one, so that a walk comes back to where it was.
+  std::vector<char> met(held.size(), 0);
+  auto task = static_cast<int>(first - held.begin());
+  while (std::exchange(met[index(task)], 1) == 0) {
+    const auto& after = graph.tasks[index(task)].after;
+    task = *std::find_if(after.begin(), after.end(),
+                         [&](int before) { return held[index(before)] != 0; });
   }
-  return -1;
+  return task;
 }
 
 bool waits_for(const Task& task, int other) {

@@ -1,7 +1,6 @@
 #include "planning/schedules/graph_sample.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <string>
 #include <utility>

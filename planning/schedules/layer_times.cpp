@@ -5,14 +5,6 @@
 #include <iterator>
 
 namespace overlaptune {
-namespace {
-
-/// The value at `x` of the line through two points in logarithms.
-double on_line(double x, double x0, double y0, double x1, double y1) {
-  return y0 * std::pow(y1 / y0, std::log(x / x0) / std::log(x1 / x0));
-}
-
-}  // namespace
 
 LayerTimes::LayerTimes(std::span<const Measurement> measurements) {
   for (const Measurement& each : measurements) {
@@ -56,9 +48,10 @@ std::optional<Cost> LayerTimes::time(const LayerProbe& probe, const Doubt& beyon
   }
   const auto& [less, shorter] = *std::prev(above);
   const auto& [more, longer] = *above;
-  const auto between = [&, x0 = static_cast<double>(less), x1 = static_cast<double>(more)](
-                           Microseconds a, Microseconds b) {
-    return on_line(amount, x0, a.count(), x1, b.count());
+  const auto x0 = static_cast<double>(less);
+  const double way = std::log(amount / x0) / std::log(static_cast<double>(more) / x0);
+  const auto between = [&](Microseconds a, Microseconds b) {  // a line in logarithms
+    return a.count() * std::pow(b.count() / a.count(), way);
   };
   return cost(between(shorter.median, longer.median), between(shorter.p10, longer.p10),
               between(shorter.p90, longer.p90), kLayerInterpolated);

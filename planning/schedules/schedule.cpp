@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <limits>
 #include <queue>
 #include <utility>
@@ -120,18 +119,16 @@ std::optional<Nodes> Nodes::make(const TaskGraph& graph, const std::vector<char>
     int& second = made.node_of_task_[index(fusion.links)];
     if (first >= 0 || second >= 0) return std::nullopt;
     first = second = static_cast<int>(made.list_.size());
-    made.list_.push_back({.resource = Resource::both,
-                          .us = fusion.us,
-                          .task = fusion.compute,
-                          .fusion = static_cast<int>(i)});
+    made.list_.push_back({.us = fusion.us, .task = fusion.compute, .fusion = static_cast<int>(i)});
+    made.resources_.push_back(Resource::both);
   }
   const bool any_fused = !made.list_.empty();
   for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
     if (made.node_of_task_[i] >= 0) continue;
     const Task& task = graph.tasks[i];
     made.node_of_task_[i] = static_cast<int>(made.list_.size());
-    made.list_.push_back({.resource = task.resource,
-                          .us = any_fused ? task.us * task.beside_fused : task.us,
+    made.resources_.push_back(task.resource);
+    made.list_.push_back({.us = any_fused ? task.us * task.beside_fused : task.us,
                           .slows = task.slows,
                           .slowed = task.slowed,
                           .task = static_cast<int>(i)});
@@ -226,8 +223,8 @@ Schedule Nodes::simulate(Queue& queue) const {
     for (int node; (node = queue.take(compute.node < 0, links.node < 0)) >= 0;) {
       const Node& taken = list_[index(node)];
       const Running entry{node, taken.us, schedule.placed.size()};
-      if (taken.resource != Resource::links) compute = entry;
-      if (taken.resource != Resource::compute) links = entry;
+      if (resources_[index(node)] != Resource::links) compute = entry;
+      if (resources_[index(node)] != Resource::compute) links = entry;
       schedule.placed.push_back({taken.task, taken.fusion, now, now});
     }
     if (compute.node < 0 && links.node < 0) break;
@@ -261,16 +258,12 @@ Schedule Nodes::simulate(Queue& queue) const {
 
 Schedule Nodes::list_schedule(const std::vector<double>& keys) const {
   const std::vector<double> own = by_node(keys);
-  std::vector<Resource> resources(size());
-  for (std::size_t i = 0; i < size(); ++i) resources[i] = list_[i].resource;
-  ReadyFirst queue(own, resources);
+  ReadyFirst queue(own, resources_);
   return simulate(queue);
 }
 
 Schedule Nodes::in_order(const std::vector<double>& keys) const {
-  std::vector<Resource> resources(size());
-  for (std::size_t i = 0; i < size(); ++i) resources[i] = list_[i].resource;
-  InOrder queue(sorted(by_node(keys)), resources);
+  InOrder queue(sorted(by_node(keys)), resources_);
   return simulate(queue);
 }
 

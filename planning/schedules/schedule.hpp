@@ -53,7 +53,6 @@ class Nodes {
 
  private:
   struct Node {
-    Resource resource = Resource::compute;
     double us = 0;
     double slows = 1;
     double slowed = 1;
@@ -71,6 +70,7 @@ class Nodes {
   [[nodiscard]] Schedule simulate(Queue& queue) const;
 
   std::vector<Node> list_;
+  std::vector<Resource> resources_;  ///< by node
   std::vector<int> node_of_task_;
 };
 

@@ -1,9 +1,7 @@
 #include "planning/schedules/schedule_search.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdint>
 #include <optional>
 #include <random>
 #include <set>
@@ -71,12 +69,8 @@ Scheduled schedule(const TaskGraph& graph, const Sound& sound, const Policy& pol
 /// No schedule is shorter; 0 where fusions make that hard to say.
 double lower_bound(const TaskGraph& graph) {
   if (!graph.fusions.empty()) return 0;
-  std::array<double, 3> sums{};
-  for (const Task& task : graph.tasks) sums[static_cast<std::size_t>(task.resource)] += task.us;
-  const auto nodes = Nodes::make(graph, {});
-  const std::vector<double> tails = nodes->tails();
-  const double chain = *std::max_element(tails.begin(), tails.end());
-  return std::max(chain, sums[2] + std::max(sums[0], sums[1]));
+  const std::vector<double> tails = Nodes::make(graph, {})->tails();
+  return std::max(*std::max_element(tails.begin(), tails.end()), ideal_us(graph));
 }
 
 /// Tries policies on one graph and remembers the best one.

@@ -67,23 +67,6 @@ void add_sums(StepPlan& plan, const TaskGraph& graph) {
   plan.operations = pays ? range : plan.sequential;
 }
 
-double ideal(const TaskGraph& graph) {
-  std::vector<double> fastest;
-  fastest.reserve(graph.tasks.size());
-  for (const Task& task : graph.tasks) fastest.push_back(task.us);
-  for (const Fusion& fusion : graph.fusions) {
-    for (const int task : {fusion.compute, fusion.links}) {
-      double& us = fastest[static_cast<std::size_t>(task)];
-      us = std::min(us, fusion.us);
-    }
-  }
-  std::array<double, 3> sums{};
-  for (std::size_t i = 0; i < fastest.size(); ++i) {
-    sums[static_cast<std::size_t>(graph.tasks[i].resource)] += fastest[i];
-  }
-  return std::max(sums[0], sums[1]) + sums[2];
-}
-
 /// Time on the links in which nothing computes, by traffic.
 std::map<std::string, double> exposed(const TaskGraph& graph, const Schedule& schedule) {
   std::vector<std::pair<double, double>> busy;  // ascending: compute tasks do not overlap
@@ -143,7 +126,7 @@ StepPlan measured(TaskGraph graph, Schedule schedule) {
   }
   plan.list_us = apply(graph, {}).schedule.us;
   plan.scheduled_us = schedule.us;
-  plan.ideal_us = ideal(graph);
+  plan.ideal_us = ideal_us(graph);
   plan.exposed_us = exposed(graph, schedule);
   plan.phases = phases(graph, schedule);
   plan.graph = std::move(graph);

@@ -187,6 +187,23 @@ std::vector<const Fusion*> best_fusions(const TaskGraph& graph) {
   return best;
 }
 
+double ideal_us(const TaskGraph& graph) {
+  std::vector<double> fastest;
+  fastest.reserve(graph.tasks.size());
+  for (const Task& task : graph.tasks) fastest.push_back(task.us);
+  for (const Fusion& fusion : graph.fusions) {
+    for (const int task : {fusion.compute, fusion.links}) {
+      double& us = fastest[index(task)];
+      us = std::min(us, fusion.us);
+    }
+  }
+  std::array<double, 3> sums{};
+  for (std::size_t i = 0; i < fastest.size(); ++i) {
+    sums[static_cast<std::size_t>(graph.tasks[i].resource)] += fastest[i];
+  }
+  return std::max(sums[0], sums[1]) + sums[2];
+}
+
 Expected<TaskGraph> parse_task_graph(std::string_view text, std::string_view origin) {
   try {
     const nlohmann::json document = parse_unique_json(text, origin);

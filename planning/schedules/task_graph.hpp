@@ -94,6 +94,9 @@ struct TaskGraph {
 /// Each task behind those that it waits for; fewer than all where tasks wait in a cycle.
 [[nodiscard]] std::vector<int> in_order(const TaskGraph& graph);
 
+/// The greater one of all compute and all traffic, each at its fastest.
+[[nodiscard]] double ideal_us(const TaskGraph& graph);
+
 inline constexpr double kMostTaskUs = 1e12;
 inline constexpr double kMostTaskFactor = 100;
 

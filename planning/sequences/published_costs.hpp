@@ -8,7 +8,6 @@
 
 #include "core/base/error.hpp"
 #include "planning/sequences/costs.hpp"
-#include "planning/sequences/plan.hpp"
 
 namespace overlaptune {
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <vector>
 
 #include "planning/sequences/costs.hpp"

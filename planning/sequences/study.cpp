@@ -39,7 +39,7 @@ template <class Value>
 std::vector<double> each(const Study& study, Value value) {
   std::vector<double> values;
   values.reserve(study.batches.size());
-  for (const StudiedBatch& batch : study.batches) values.push_back(value(batch));
+  for (const StudiedBatch& batch : study.batches) values.push_back(std::invoke(value, batch));
   return values;
 }
 
@@ -48,16 +48,15 @@ void summarize(Study& study) {
   study.mean_time_us = mean(each(study, [](const Batch& b) { return b.plan.time_us; }));
   study.mean_lower_bound_us =
       mean(each(study, [](const Batch& b) { return b.plan.lower_bound_us; }));
-  study.static_mean_us = mean(each(study, [](const Batch& b) { return b.static_us; }));
-  study.batch_adaptive_mean_us =
-      mean(each(study, [](const Batch& b) { return b.batch_adaptive_us; }));
+  study.static_mean_us = mean(each(study, &Batch::static_us));
+  study.batch_adaptive_mean_us = mean(each(study, &Batch::batch_adaptive_us));
   study.speedup_static =
       interval_of(each(study, [](const Batch& b) { return b.static_us / b.plan.time_us; }));
   study.speedup_batch_adaptive =
       interval_of(each(study, [](const Batch& b) { return b.batch_adaptive_us / b.plan.time_us; }));
   study.exchange_share =
       mean(each(study, [](const Batch& b) { return b.plan.exchange_us; })) / study.mean_time_us;
-  const auto planning = each(study, [](const Batch& b) { return b.planning_ms; });
+  const auto planning = each(study, &Batch::planning_ms);
   study.planning_ms_mean = mean(planning);
   study.planning_ms_max = *std::max_element(planning.begin(), planning.end());
   const auto errors = each(study, [](const Batch& b) { return b.plan.bucket_error; });

@@ -2,7 +2,6 @@
 // Times of a collective on a cluster, by algorithm. docs/whatif.md has each formula.
 
 #include <array>
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -60,10 +60,6 @@ double without_point(const ByBytes& curve, std::size_t left_out) {
 
 }  // namespace
 
-double Calibration::fitted(double bytes, int gpus) const {
-  return best_us(cluster_, {operation_, bytes, gpus});
-}
-
 void Calibration::fit_factors(std::span<const MeasuredRow> all) {
   // Three factors need no more rows than these.
   std::vector<MeasuredRow> rows;
@@ -107,7 +103,8 @@ Expected<Calibration> Calibration::fit(const Cluster& cluster, std::span<const M
     const Curve isotonic(std::move(list));
     for (const CurvePoint& point : isotonic.points()) {
       calibration.residuals_[gpus].emplace_back(
-          point.bytes, std::log(point.time / calibration.fitted(point.bytes, gpus)));
+          point.bytes,
+          std::log(point.time / best_us(calibration.cluster_, {operation, point.bytes, gpus})));
     }
   }
   return calibration;

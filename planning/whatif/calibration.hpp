@@ -35,7 +35,6 @@ class Calibration {
 
  private:
   void fit_factors(std::span<const MeasuredRow> all);
-  [[nodiscard]] double fitted(double bytes, int gpus) const;
   /// Whether the curve of the asked GPU count may answer.
   enum class Own { used, left_out };
   /// Between the curves of the measured GPU counts.

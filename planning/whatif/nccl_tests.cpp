@@ -36,14 +36,10 @@ Words words_of(std::string_view line) {
 
 constexpr const char* kDigits = "0123456789";
 
-bool is_count(const std::string& word) {
-  return word.find_first_not_of(kDigits) == std::string::npos;
-}
-
 /// A count, or one with a unit as in 64M.
 bool is_size(const std::string& word) {
-  if (is_count(word)) return true;
   const std::size_t unit = word.find_first_not_of(kDigits);
+  if (unit == std::string::npos) return true;
   return unit > 0 && std::isalpha(static_cast<unsigned char>(word[unit])) != 0 &&
          parse_bytes(word).has_value();
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -40,17 +40,16 @@ Found by_switch(const Sender& sender, const Question& question, Algorithm algori
   return transfer.timed(algorithm, sender, latency);
 }
 
-bool reaches_all(LevelKind kind) {
-  return kind == LevelKind::switched || kind == LevelKind::pcie || kind == LevelKind::rails;
-}
-
 }  // namespace
 
 /// A chain through the GPUs of a group carries the buffer up and down again.
 Found tree(const Sender& sender, const Question& question) {
   if (question.operation != Operation::all_reduce) return {};
   for (const Slice& slice : sender.slices) {
-    if (!reaches_all(slice.level->kind)) return {};
+    const LevelKind kind = slice.level->kind;
+    const bool reaches_all =
+        kind == LevelKind::switched || kind == LevelKind::pcie || kind == LevelKind::rails;
+    if (!reaches_all) return {};
   }
   const Slice& inner = sender.slices.front();
   const double chain = 2 * question.bytes;

@@ -1,6 +1,5 @@
 #include "planning/sequences/search/exact.hpp"
 
-#include <algorithm>
 #include <cstddef>
 
 namespace overlaptune {

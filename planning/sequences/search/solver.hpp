@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <span>
 
-#include "planning/sequences/costs.hpp"
 #include "planning/sequences/plan.hpp"
 #include "planning/sequences/rates.hpp"
 
