@@ -11,29 +11,26 @@
 namespace overlaptune {
 namespace {
 
-constexpr std::pair<std::string_view, Mixer> kMixers[] = {
-    {"full_attention", Mixer::full},
-    {"attention", Mixer::full},
-    {"global", Mixer::full},
-    {"compressed_sparse_attention", Mixer::full},
-    {"heavily_compressed_attention", Mixer::full},
-    {"hybrid", Mixer::full},
-    {"sliding_attention", Mixer::window},
-    {"sliding", Mixer::window},
-    {"chunked_attention", Mixer::window},
-    {"local", Mixer::window},
-    {"linear_attention", Mixer::linear},
-    {"linear", Mixer::linear},
-    {"lightning", Mixer::lightning},
-    {"mamba", Mixer::mamba},
-    {"mamba2", Mixer::mamba2},
-    {"conv", Mixer::conv},
-    {"recurrent", Mixer::recurrent},
-    {"cross", Mixer::cross},
-    {"cross_attention", Mixer::cross},
-    {"mlp", Mixer::none},
-    {"moe", Mixer::none},
-    {"none", Mixer::none}};
+struct NamedMixer {
+  Mixer mixer;
+  std::string_view in_words;
+  std::array<std::string_view, 6> names;  ///< in files and families.json
+};
+
+constexpr NamedMixer kMixers[] = {
+    {Mixer::full,
+     "attention",
+     {"full_attention", "attention", "global", "compressed_sparse_attention",
+      "heavily_compressed_attention", "hybrid"}},
+    {Mixer::window, "attention", {"sliding_attention", "sliding", "chunked_attention", "local"}},
+    {Mixer::none, "an MLP only", {"mlp", "moe", "none"}},
+    {Mixer::linear, "linear attention", {"linear_attention", "linear"}},
+    {Mixer::lightning, "linear attention", {"lightning"}},
+    {Mixer::mamba, "Mamba", {"mamba"}},
+    {Mixer::mamba2, "Mamba", {"mamba2"}},
+    {Mixer::conv, "convolution", {"conv"}},
+    {Mixer::recurrent, "recurrent", {"recurrent"}},
+    {Mixer::cross, "cross-attention", {"cross", "cross_attention"}}};
 
 struct LayerNames {
   std::string field{};  ///< that the names come from
@@ -183,8 +180,9 @@ Mixer mixer_named(const ConfigFields& fields, const std::string& field, const st
   const bool is_other = name == "mamba" || name == "linear_attention";
   const std::string own = is_other ? family.other_layers : "";
   const std::string_view wanted = own.empty() ? std::string_view(name) : own;
-  for (const auto& [known, mixer] : kMixers) {
-    if (known == wanted) return mixer;
+  for (const NamedMixer& each : kMixers) {
+    const bool is_named = std::ranges::find(each.names, wanted) != each.names.end();
+    if (is_named && !wanted.empty()) return each.mixer;
   }
   fields.fail(
       fmt::format("{} has '{}': expected a layer such as full_attention, sliding_attention, "
@@ -193,26 +191,8 @@ Mixer mixer_named(const ConfigFields& fields, const std::string& field, const st
 }
 
 std::string in_words(Mixer mixer) {
-  switch (mixer) {
-    case Mixer::full:
-    case Mixer::window:
-      return "attention";
-    case Mixer::none:
-      return "an MLP only";
-    case Mixer::linear:
-    case Mixer::lightning:
-      return "linear attention";
-    case Mixer::mamba:
-    case Mixer::mamba2:
-      return "Mamba";
-    case Mixer::conv:
-      return "convolution";
-    case Mixer::recurrent:
-      return "recurrent";
-    case Mixer::cross:
-      return "cross-attention";
-  }
-  return {};
+  const auto* const found = std::ranges::find(kMixers, mixer, &NamedMixer::mixer);
+  return std::string(found->in_words);
 }
 
 std::vector<Layer> read_layers(ConfigFields& fields, const Family& family, std::int64_t layers,

@@ -36,19 +36,19 @@ bool is_json(std::string_view text) {
   return second != std::string_view::npos && text[second] == '{';
 }
 
-Expected<void> check_ascending(const std::vector<MeasuredRow>& rows) {
+void check_ascending(const Rows& rows) {
   std::map<std::pair<Operation, int>, double> last;
   for (const MeasuredRow& row : rows) {
     double& before = last[{row.operation, row.gpus}];
     if (row.bytes <= before) {
-      return bad_input(fmt::format(
-          "{}: {} bytes of {} on {} GPUs after {}: expected ascending bytes, each once, of one "
-          "machine and setting",
-          row.place, row.bytes, to_string(row.operation), row.gpus, before));
+      fail_at(
+          row.place,
+          fmt::format("{} bytes of {} on {} GPUs after {}: expected ascending bytes, each once, "
+                      "of one machine and setting",
+                      row.bytes, to_string(row.operation), row.gpus, before));
     }
     before = row.bytes;
   }
-  return {};
 }
 
 }  // namespace
@@ -86,20 +86,26 @@ double bus_share(double algbw, double busbw) {
   return algbw >= kLeast && busbw > 0 ? busbw / algbw : 0;
 }
 
-Expected<void> check_wrong(std::string_view count, const std::string& place) {
-  if (count.empty() || count == "N/A" || number(count) == 0) return {};
-  return bad_input(
-      fmt::format("{}: #wrong is {}: expected 0: wrong results have no time", place, shown(count)));
+void fail_at(const std::string& place, std::string_view message) {
+  throw Failure(ErrorKind::bad_input, fmt::format("{}: {}", place, message));
+}
+
+void check_wrong(std::string_view count, const std::string& place) {
+  if (count.empty() || count == "N/A" || number(count) == 0) return;
+  fail_at(place, fmt::format("#wrong is {}: expected 0: wrong results have no time", shown(count)));
 }
 
 Expected<std::vector<MeasuredRow>> parse_rows(std::string_view text, const std::string& origin,
                                               Operation asked) {
-  auto rows = is_json(text)       ? parse_test_json(text, origin, asked)
-              : is_test_log(text) ? parse_test_log(text, origin, asked)
-                                  : parse_row_csv(text, origin);
-  if (!rows) return rows;
-  if (const auto good = check_ascending(*rows); !good) return error_of(good);
-  return rows;
+  try {
+    Rows rows = is_json(text)       ? parse_test_json(text, origin, asked)
+                : is_test_log(text) ? parse_test_log(text, origin, asked)
+                                    : parse_row_csv(text, origin);
+    check_ascending(rows);
+    return rows;
+  } catch (const Failure& failure) {
+    return bad_input(failure.what());
+  }
 }
 
 }  // namespace overlaptune::cluster

@@ -129,38 +129,36 @@ class LogReader {
  public:
   explicit LogReader(Operation asked) : asked_(asked) {}
 
-  Expected<void> read(std::string_view line, const std::string& place) {
+  void read(std::string_view line, const std::string& place) {
+    place_ = place;
     if (const auto failure = failure_in(line); !failure.empty()) {
-      return bad_input(fmt::format("{}: {}: expected a run that ended well", place,
-                                   printable(failure.substr(0, kShownFailure))));
+      fail(printable(failure.substr(0, kShownFailure)) + ": expected a run that ended well");
     }
     const std::size_t hash = heading_in(line);
     const Words words = words_of(line.substr(0, hash));  // a remark may stand behind a row
     const auto first = row_in(words);
     // A row is cut where a run was ended, which `end_run` notices.
     if (first && words.size() > *first + time_ + 2) {
-      return read_row(Words(words.begin() + static_cast<std::ptrdiff_t>(*first), words.end()),
-                      place);
+      return read_row(Words(words.begin() + static_cast<std::ptrdiff_t>(*first), words.end()));
     }
     if (const auto odd = odd_size_in(words); odd && !first) {
-      return bad_input(
-          fmt::format("{}: size = '{}': expected a whole number of bytes", place, shown(*odd)));
+      fail(fmt::format("size = '{}': expected a whole number of bytes", shown(*odd)));
     }
     if (hash == std::string_view::npos) {
       note_program(line);
-      return {};
+    } else {
+      read_heading(line.substr(hash));
     }
-    const auto done = read_heading(line.substr(hash));
-    if (!done) return bad_input(fmt::format("{}: {}", place, done.error().message));
-    return {};
   }
 
-  [[nodiscard]] std::vector<MeasuredRow> rows() && {
+  [[nodiscard]] Rows rows() && {
     end_run();
     return std::move(rows_);
   }
 
  private:
+  [[noreturn]] void fail(const std::string& message) const { fail_at(place_, message); }
+
   void end_run() {
     if (rows_.size() > begin_ && sweep_.goes_on_after(rows_.back().bytes)) {
       rows_.back().run_to = sweep_.most;
@@ -179,10 +177,10 @@ class LogReader {
     }
   }
 
-  Expected<void> read_heading(std::string_view heading) {
+  void read_heading(std::string_view heading) {
     note_program(heading);
     const Words words = words_of(heading);
-    if (words.size() < 2) return {};
+    if (words.size() < 2) return;
     if (words[1] == "nThread") {
       end_run();
       ranks_ = {};  // a second test: its devices are counted anew
@@ -197,12 +195,12 @@ class LogReader {
     }
     if (heading.find("Out of bounds values") != std::string_view::npos &&
         (heading.find("FAIL") != std::string_view::npos || count_in_summary(words) != 0)) {
-      return bad_input("out of bounds values, FAILED: expected 0: wrong results have no time");
+      fail("out of bounds values, FAILED: expected 0: wrong results have no time");
     }
-    return read_counts(words);
+    read_counts(words);
   }
 
-  Expected<void> read_counts(const Words& words) {
+  void read_counts(const Words& words) {
     for (std::size_t i = 1; i < words.size(); ++i) {
       int* const count = words[i - 1] == "nThread" ? &threads_
                          : words[i - 1] == "nGpus" ? &gpus_each_
@@ -210,26 +208,26 @@ class LogReader {
       if (count == nullptr) continue;
       const auto read = whole(words[i], 1);
       if (!read) {
-        return bad_input(fmt::format("{} {}: expected a whole number from 1 to {}", words[i - 1],
-                                     shown(words[i]), kMostGpus));
+        fail(fmt::format("{} {}: expected a whole number from 1 to {}", words[i - 1],
+                         shown(words[i]), kMostGpus));
       }
       *count = *read;
     }
     if (std::int64_t{threads_} * gpus_each_ > kMostGpus) {
-      return bad_input(fmt::format("nThread {} nGpus {}: expected at most {} GPUs", threads_,
-                                   gpus_each_, kMostGpus));
+      fail(fmt::format("nThread {} nGpus {}: expected at most {} GPUs", threads_, gpus_each_,
+                       kMostGpus));
     }
-    return {};
   }
 
-  Expected<void> read_rank(const Words& words) {
+  void read_rank(const Words& words) {
     const auto rank = whole(words[2], 0);
-    if (!rank) return bad_input(fmt::format("Rank {}: expected a number", shown(words[2])));
+    if (!rank) fail(fmt::format("Rank {}: expected a number", shown(words[2])));
     const auto group = std::find(words.begin(), words.end(), "Group");
     const bool has_group = group != words.end() && group + 1 != words.end();
     gpus_ = 0;
     gpu_ = name_of_gpu(words);
-    return ranks_.add(*rank, has_group ? whole(*(group + 1), 0).value_or(0) : 0);
+    const int group_number = has_group ? whole(*(group + 1), 0).value_or(0) : 0;
+    if (const auto added = ranks_.add(*rank, group_number); !added) fail(added.error().message);
   }
 
   void read_columns(const Words& words) {
@@ -246,48 +244,42 @@ class LogReader {
     }
   }
 
-  Expected<void> read_row(const Words& row, const std::string& place) {
+  void read_row(const Words& row) {
     const double bytes = bytes_of(row.front());
-    if (bytes == 0) return {};
-    if (!unknown_.empty()) return bad_input(fmt::format("{}: {}", place, unknown_));
+    if (bytes == 0) return;
+    if (!unknown_.empty()) fail(unknown_);
     const double us = number(row[time_]);
     if (!(us > 0) || std::isinf(us)) {
-      return bad_input(
-          fmt::format("{}: time = '{}': expected a number above 0", place, shown(row[time_])));
+      fail(fmt::format("time = '{}': expected a number above 0", shown(row[time_])));
     }
     for (const std::size_t column : wrong_) {
-      if (column >= row.size()) continue;
-      if (auto right = check_wrong(row[column], place); !right) return right;
+      if (column < row.size()) check_wrong(row[column], place_);
     }
     for (const std::size_t column : deviations_) {
       if (column >= row.size() || row[column] == "N/A" || !std::isnan(number(row[column])))
         continue;
-      return bad_input(fmt::format(
-          "{}: error = '{}': expected a number without a mark: wrong results have no time", place,
-          shown(row[column])));
+      fail(fmt::format("error = '{}': expected a number without a mark: wrong results have no time",
+                       shown(row[column])));
     }
-    const auto gpus = count_gpus();
-    if (!gpus) return bad_input(fmt::format("{}: {}", place, gpus.error().message));
+    count_gpus();
     const double algbw = number(row[time_ + 1]);
-    rows_.push_back({operation_.value_or(asked_), *gpus, bytes, us, place,
+    rows_.push_back({operation_.value_or(asked_), gpus_, bytes, us, place_,
                      bus_share(algbw, number(row[time_ + 2])), gpu_, known_rate(algbw), 0});
-    return {};
   }
 
-  Expected<int> count_gpus() {
-    if (gpus_ > 0) return gpus_;
+  void count_gpus() {
+    if (gpus_ > 0) return;
+    gpus_ = threads_ * gpus_each_;
     if (!ranks_.empty()) {
-      auto listed = ranks_.gpus(threads_ * gpus_each_);
-      if (!listed) return listed;
+      const auto listed = ranks_.gpus(gpus_);
+      if (!listed) fail(listed.error().message);
       gpus_ = *listed;
-    } else {
-      gpus_ = threads_ * gpus_each_;
     }
-    if (gpus_ >= 2) return gpus_;
-    return bad_input("expected lines '# Rank ...' that list at least 2 GPUs before it");
+    if (gpus_ < 2) fail("expected lines '# Rank ...' that list at least 2 GPUs before it");
   }
 
   Operation asked_;
+  std::string place_{};  ///< of the line at hand
   std::optional<Operation> operation_{};
   std::string unknown_{};  ///< complaint of a program whose operation is unknown
   RankList ranks_{};
@@ -312,11 +304,10 @@ Rows parse_test_log(std::string_view text, const std::string& origin, Operation 
   std::string line;
   for (int at = 1; std::getline(lines, line); ++at) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const auto read = log.read(line, fmt::format("{}: line {}", origin, at));
-    if (!read) return error_of(read);
+    log.read(line, fmt::format("{}: line {}", origin, at));
   }
-  auto rows = std::move(log).rows();
-  if (rows.empty()) return bad_input(origin + ": expected rows of nccl-tests, found none");
+  Rows rows = std::move(log).rows();
+  if (rows.empty()) fail_at(origin, "expected rows of nccl-tests, found none");
   return rows;
 }
 

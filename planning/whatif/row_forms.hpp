@@ -1,5 +1,6 @@
 #pragma once
-// The forms that measured rows come in, one function each. `parse_rows` chooses.
+// The forms that measured rows come in, one function each. `parse_rows` chooses. They throw
+// `Failure` (bad_input) where `parse_rows` has an error.
 
 #include <optional>
 #include <set>
@@ -11,7 +12,7 @@
 
 namespace overlaptune::cluster {
 
-using Rows = Expected<std::vector<MeasuredRow>>;
+using Rows = std::vector<MeasuredRow>;
 
 /// Lines as nccl-tests and rccl-tests print them.
 [[nodiscard]] Rows parse_test_log(std::string_view text, const std::string& origin,
@@ -54,20 +55,18 @@ class RankList {
 /// Rows of named columns.
 class RowTable {
  public:
-  /// Error: a column is missing.
-  [[nodiscard]] static Expected<RowTable> of(const std::vector<std::string>& header,
-                                             const std::string& place);
-  /// None: an in-place time. Error: a cell that cannot be, or a result that was wrong.
-  [[nodiscard]] Expected<std::optional<MeasuredRow>> row(const std::vector<std::string>& cells,
-                                                         const std::string& place) const;
+  /// Throws: a column is missing.
+  RowTable(const std::vector<std::string>& header, const std::string& place);
+  /// None: an in-place time. Throws: a cell that cannot be, or a result that was wrong.
+  [[nodiscard]] std::optional<MeasuredRow> row(const std::vector<std::string>& cells,
+                                               const std::string& place) const;
 
  private:
   struct Columns {
     std::optional<std::size_t> op{}, gpus{}, ranks{}, gpus_per_rank{}, bytes{}, us{}, in_place{},
         wrong{}, algbw{}, busbw{};
   };
-  [[nodiscard]] Expected<int> gpus_of(const std::vector<std::string>& cells,
-                                      const std::string& place) const;
+  [[nodiscard]] int gpus_of(const std::vector<std::string>& cells, const std::string& place) const;
 
   Columns at_{};
   std::size_t columns_ = 0;
@@ -82,9 +81,12 @@ class RowTable {
 /// A number of bytes, or a size as in 64M or 1GB. NaN where the text is neither.
 [[nodiscard]] double bytes_of(const std::string& text);
 
-/// Error of a test that found its own results wrong, or that does not say it: a count that is
-/// neither 0 nor empty nor N/A (not checked).
-[[nodiscard]] Expected<void> check_wrong(std::string_view count, const std::string& place);
+/// Throws: a test found its own results wrong, or does not say it: a count that is neither 0 nor
+/// empty nor N/A (not checked).
+void check_wrong(std::string_view count, const std::string& place);
+
+/// Throws a message about a place in a file.
+[[noreturn]] void fail_at(const std::string& place, std::string_view message);
 
 /// The sizes of a run, from its settings.
 struct Sweep {

@@ -35,18 +35,18 @@ Expected<Operation> operation_of(const std::string& name) {
   return parse_name<Operation>(shown(name));
 }
 
-/// Whether a row is of the in-place time. Error: a word that says neither.
-Expected<bool> is_in_place(const std::string& text, const std::string& place) {
+/// Whether a row is of the in-place time. Throws: a word that says neither.
+bool is_in_place(const std::string& text, const std::string& place) {
   const std::string word = lower(text);
   if (word == "1" || word == "true" || word == "yes") return true;
   if (word == "0" || word == "false" || word == "no") return false;
-  return bad_input(
-      fmt::format("{}: inPlace = '{}': expected 0 or 1, false or true", place, shown(text)));
+  fail_at(place, fmt::format("inPlace = '{}': expected 0 or 1, false or true", shown(text)));
 }
 
 }  // namespace
 
-Expected<RowTable> RowTable::of(const std::vector<std::string>& header, const std::string& place) {
+RowTable::RowTable(const std::vector<std::string>& header, const std::string& place)
+    : columns_(header.size()) {
   std::string twice;
   const auto find =
       [&](std::initializer_list<std::string_view> wanted) -> std::optional<std::size_t> {
@@ -60,36 +60,30 @@ Expected<RowTable> RowTable::of(const std::vector<std::string>& header, const st
     }
     return found;
   };
-  RowTable table;
-  table.columns_ = header.size();
-  table.at_ = {.op = find({"op", "name"}),
-               .gpus = find({"gpus"}),
-               .ranks = find({"ranks"}),
-               .gpus_per_rank = find({"gpusperrank"}),
-               .bytes = find({"bytes", "size"}),
-               .us = find({"us", "time_us", "µs", "time"}),
-               .in_place = find({"inplace", "in_place", "in-place"}),
-               .wrong = find({"#wrong", "wrong", "nwrong"}),
-               .algbw = find({"algbw"}),
-               .busbw = find({"busbw"})};
-  if (!twice.empty()) {
-    return bad_input(fmt::format("{}: {}: expected one of them", place, twice));
-  }
-  const Columns& at = table.at_;
+  at_ = {.op = find({"op", "name"}),
+         .gpus = find({"gpus"}),
+         .ranks = find({"ranks"}),
+         .gpus_per_rank = find({"gpusperrank"}),
+         .bytes = find({"bytes", "size"}),
+         .us = find({"us", "time_us", "µs", "time"}),
+         .in_place = find({"inplace", "in_place", "in-place"}),
+         .wrong = find({"#wrong", "wrong", "nwrong"}),
+         .algbw = find({"algbw"}),
+         .busbw = find({"busbw"})};
+  if (!twice.empty()) fail_at(place, twice + ": expected one of them");
   std::vector<std::string_view> missing;
-  if (!at.op) missing.emplace_back("op");
-  if (!at.gpus && !at.ranks) missing.emplace_back("gpus");
-  if (!at.bytes) missing.emplace_back("bytes");
-  if (!at.us) missing.emplace_back("us");
-  if (missing.empty()) return table;
-  return bad_input(fmt::format(
-      "{}: '{}': expected a header with op, gpus, bytes and us, or the output of nccl-tests; {} "
-      "missing",
-      place, shown(fmt::format("{}", fmt::join(header, ","))), fmt::join(missing, ", ")));
+  if (!at_.op) missing.emplace_back("op");
+  if (!at_.gpus && !at_.ranks) missing.emplace_back("gpus");
+  if (!at_.bytes) missing.emplace_back("bytes");
+  if (!at_.us) missing.emplace_back("us");
+  if (missing.empty()) return;
+  fail_at(place,
+          fmt::format("'{}': expected a header with op, gpus, bytes and us, or the output of "
+                      "nccl-tests; {} missing",
+                      shown(fmt::format("{}", fmt::join(header, ","))), fmt::join(missing, ", ")));
 }
 
-Expected<int> RowTable::gpus_of(const std::vector<std::string>& cells,
-                                const std::string& place) const {
+int RowTable::gpus_of(const std::vector<std::string>& cells, const std::string& place) const {
   const std::string& text = cells[at_.gpus ? *at_.gpus : *at_.ranks];
   const auto gpus = whole(text, at_.gpus ? 2 : 1);
   const auto each =
@@ -98,60 +92,48 @@ Expected<int> RowTable::gpus_of(const std::vector<std::string>& cells,
       std::int64_t{*gpus} * *each <= kMostGpus) {
     return *gpus * *each;
   }
-  return bad_input(fmt::format("{}: {} = '{}': expected a whole number from 2 to {}", place,
-                               at_.gpus ? "gpus" : "ranks", shown(text), kMostGpus));
+  fail_at(place, fmt::format("{} = '{}': expected a whole number from 2 to {}",
+                             at_.gpus ? "gpus" : "ranks", shown(text), kMostGpus));
 }
 
-Expected<std::optional<MeasuredRow>> RowTable::row(const std::vector<std::string>& cells,
-                                                   const std::string& place) const {
+std::optional<MeasuredRow> RowTable::row(const std::vector<std::string>& cells,
+                                         const std::string& place) const {
   if (cells.size() != columns_) {
-    return bad_input(
-        fmt::format("{}: {} columns: expected {} as in line 1", place, cells.size(), columns_));
+    fail_at(place, fmt::format("{} columns: expected {} as in line 1", cells.size(), columns_));
   }
   // In-place results of the same test that are wrong make its other times doubtful.
-  if (at_.wrong) {
-    if (const auto right = check_wrong(cells[*at_.wrong], place); !right) return error_of(right);
-  }
-  if (at_.in_place) {
-    const auto in_place = is_in_place(cells[*at_.in_place], place);
-    if (!in_place) return error_of(in_place);
-    if (*in_place) return std::nullopt;
-  }
+  if (at_.wrong) check_wrong(cells[*at_.wrong], place);
+  if (at_.in_place && is_in_place(cells[*at_.in_place], place)) return std::nullopt;
   const auto operation = operation_of(cells[*at_.op]);
-  if (!operation) return bad_input(place + ": " + operation.error().message);
-  const auto gpus = gpus_of(cells, place);
-  if (!gpus) return error_of(gpus);
+  if (!operation) fail_at(place, operation.error().message);
+  const int gpus = gpus_of(cells, place);
   const double bytes = bytes_of(cells[*at_.bytes]);
   const double us = number(cells[*at_.us]);
-  const auto complain = [&](const char* name, std::size_t column, double most) {
-    return bad_input(fmt::format("{}: {} = '{}': expected a number above 0 and at most {:g}", place,
-                                 name, shown(cells[column]), most));
+  const auto check = [&](const char* name, double value, std::size_t column, double most) {
+    if (value > 0 && value <= most) return;
+    fail_at(place, fmt::format("{} = '{}': expected a number above 0 and at most {:g}", name,
+                               shown(cells[column]), most));
   };
-  if (!(bytes > 0 && bytes <= kMostBytes)) return complain("bytes", *at_.bytes, kMostBytes);
-  if (!(us > 0 && us <= kMostUs)) return complain("us", *at_.us, kMostUs);
+  check("bytes", bytes, *at_.bytes, kMostBytes);
+  check("us", us, *at_.us, kMostUs);
   const double algbw = at_.algbw ? number(cells[*at_.algbw]) : 0;
   const double share = at_.busbw ? bus_share(algbw, number(cells[*at_.busbw])) : 0;
-  return MeasuredRow{*operation, *gpus, bytes, us, place, share, {}, known_rate(algbw), 0};
+  return MeasuredRow{*operation, gpus, bytes, us, place, share, {}, known_rate(algbw), 0};
 }
 
 Rows parse_row_csv(std::string_view text, const std::string& origin) {
   std::optional<RowTable> table;
-  std::vector<MeasuredRow> rows;
-  const auto read = read_csv(text, origin, [&](const CsvRow& each) -> Expected<void> {
+  Rows rows;
+  value_or_throw(read_csv(text, origin, [&](const CsvRow& each) -> Expected<void> {
     const std::string place = fmt::format("{}: line {}", origin, each.line);
     if (!table) {
-      const auto found = RowTable::of(each.cells, place);
-      if (!found) return error_of(found);
-      table = *found;
-      return {};
+      table.emplace(each.cells, place);
+    } else if (const auto row = table->row(each.cells, place)) {
+      rows.push_back(*row);
     }
-    const auto row = table->row(each.cells, place);
-    if (!row) return error_of(row);
-    if (*row) rows.push_back(**row);
     return {};
-  });
-  if (!read) return error_of(read);
-  if (rows.empty()) return bad_input(origin + ": no measured rows: expected op,gpus,bytes,us");
+  }));
+  if (rows.empty()) fail_at(origin, "no measured rows: expected op,gpus,bytes,us");
   return rows;
 }
 

@@ -31,13 +31,13 @@ std::vector<std::string> names_in_list(const json& document) {
 }
 
 /// A list of objects with the columns of the CSV.
-std::vector<MeasuredRow> rows_of_list(const json& document, const std::string& origin) {
+Rows rows_of_list(const json& document, const std::string& origin) {
   if (document.empty() || !document[0].is_object()) {
     JsonReader(document, origin).fail("expected a list of objects, as rccl-tests writes it");
   }
   const std::vector<std::string> names = names_in_list(document);
-  const RowTable table = value_or_throw(RowTable::of(names, origin));
-  std::vector<MeasuredRow> rows;
+  const RowTable table(names, origin);
+  Rows rows;
   for (std::size_t i = 0; i < document.size(); ++i) {
     const std::string place = fmt::format("{}: [{}]", origin, i);
     std::vector<std::string> cells;
@@ -46,7 +46,7 @@ std::vector<MeasuredRow> rows_of_list(const json& document, const std::string& o
           document[i].is_object() && document[i].contains(name) && !document[i][name].is_null();
       cells.push_back(there ? text_of(document[i][name]) : "");
     }
-    if (const auto row = value_or_throw(table.row(cells, place))) rows.push_back(*row);
+    if (const auto row = table.row(cells, place)) rows.push_back(*row);
   }
   return rows;
 }
@@ -131,15 +131,14 @@ void check_bounds(const JsonReader& root) {
   if (!is_good) okay.fail("expected true: wrong results have no time");
 }
 
-std::vector<MeasuredRow> rows_of_run(const JsonReader& root, const std::string& origin,
-                                     Operation asked) {
+Rows rows_of_run(const JsonReader& root, const std::string& origin, Operation asked) {
   const JsonReader results = root["results"];
   const JsonReader config = root["config"];
   const int gpus = gpus_of(config);
   const std::string gpu = gpu_of(config);
   const Operation operation = operation_of(root, asked);
   check_bounds(root);
-  std::vector<MeasuredRow> rows;
+  Rows rows;
   std::size_t index = 0;
   results.each([&](const JsonReader& at) {
     const std::string place = fmt::format("{}: results[{}]", origin, index++);
@@ -160,15 +159,11 @@ std::vector<MeasuredRow> rows_of_run(const JsonReader& root, const std::string& 
 }  // namespace
 
 Rows parse_test_json(std::string_view text, const std::string& origin, Operation asked) {
-  try {
-    const json document = parse_unique_json(text, origin);
-    auto rows = document.is_array() ? rows_of_list(document, origin)
-                                    : rows_of_run(JsonReader(document, origin), origin, asked);
-    if (rows.empty()) return bad_input(origin + ": expected results of nccl-tests, found none");
-    return rows;
-  } catch (const Failure& failure) {
-    return bad_input(failure.what());
-  }
+  const json document = parse_unique_json(text, origin);
+  Rows rows = document.is_array() ? rows_of_list(document, origin)
+                                  : rows_of_run(JsonReader(document, origin), origin, asked);
+  if (rows.empty()) fail_at(origin, "expected results of nccl-tests, found none");
+  return rows;
 }
 
 }  // namespace overlaptune::cluster
