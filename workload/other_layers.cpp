@@ -29,14 +29,10 @@ double mamba2_weights(ConfigFields& fields, std::int64_t hidden) {
   const auto states = fields.count({"mamba_d_state", "ssm_state_size"});
   const auto own = fields.count_if_any({"mamba_d_ssm"});
   const auto head_dim = fields.count_if_any({"mamba_head_dim"});
-  std::int64_t inner = 0;
-  if (own) {
-    inner = *own;
-  } else if (head_dim) {
-    inner = heads * *head_dim;
-  } else {
-    inner = hidden * fields.count_if_any({"mamba_expand", "expand"}).value_or(2);
-  }
+  const std::int64_t inner =
+      own        ? *own
+      : head_dim ? heads * *head_dim
+                 : hidden * fields.count_if_any({"mamba_expand", "expand"}).value_or(2);
   return product(hidden, 2 * inner + 2 * groups * states + heads) + product(inner, hidden);
 }
 

@@ -107,11 +107,10 @@ bool may_have_layers(const nlohmann::json& value) {
 
 Nesting find_language_model(const nlohmann::json& document) {
   Nesting nesting;
-  const nlohmann::json* object = &document;
-  for (const char* name = nested_in(*object); name != nullptr; name = nested_in(*object)) {
-    if (nesting.size() == kMostDepth) break;
+  while (nesting.size() < kMostDepth) {
+    const char* const name = nested_in(language_model(document, nesting));
+    if (name == nullptr) break;
     nesting.emplace_back(name);
-    object = &object->at(name);
   }
   return nesting;
 }
