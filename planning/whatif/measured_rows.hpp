@@ -20,10 +20,6 @@ struct MeasuredRow {
   std::string gpu{};     ///< name of the GPUs, as printed; empty: none is
   double gb_per_s = 0;   ///< algorithm bandwidth (bytes over time), as printed; 0: none is
   double run_to = 0;     ///< bytes up to which its run should have rows, but ends here; 0: it has
-  /// Whether two rows measured the same.
-  friend bool operator==(const MeasuredRow& a, const MeasuredRow& b) {
-    return a.operation == b.operation && a.gpus == b.gpus && a.bytes == b.bytes && a.us == b.us;
-  }
 };
 
 /// The rows of a text in one of these forms:

@@ -8,6 +8,12 @@
 #include <gtest/gtest.h>
 
 namespace overlaptune::cluster {
+
+/// Whether two rows measured the same.
+static bool operator==(const MeasuredRow& a, const MeasuredRow& b) {
+  return a.operation == b.operation && a.gpus == b.gpus && a.bytes == b.bytes && a.us == b.us;
+}
+
 namespace {
 
 using ::testing::AllOf;
