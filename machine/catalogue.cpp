@@ -1,6 +1,5 @@
 #include "machine/catalogue.hpp"
 
-#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -77,14 +76,12 @@ tl::unexpected<Error> cuda_error(const Error& error) {
 Expected<cuda::LaunchEnvironment> find_launch() {
   const Variables& variables = process_variables();
   const auto ranks = cuda::read_ranks(variables);
-  if (!ranks) return cuda_error(ranks.error());
+  if (!ranks) return ranks;
   const auto met = cuda::meet_by_mpi(*ranks);
-  if (!met) return cuda_error(met.error());
+  if (!met) return error_of(met);
   auto launch = *met ? Expected<cuda::LaunchEnvironment>(**met) : cuda::read_launch(variables);
-  if (!launch) return cuda_error(launch.error());
-  if (const auto found = cuda::find_secret(*launch, variables); !found) {
-    return cuda_error(found.error());
-  }
+  if (!launch) return launch;
+  if (const auto found = cuda::find_secret(*launch, variables); !found) return error_of(found);
   return launch;
 }
 
@@ -170,7 +167,7 @@ Expected<std::unique_ptr<Machine>> open_machine(std::string_view name,
                                                 const MachineOptions& options) {
   if (is_cuda(name) || name == "auto") {
     auto launch = find_launch();
-    if (!launch) return error_of(launch);
+    if (!launch) return cuda_error(launch.error());
     const auto gpus = find_gpus(*launch);
     if (gpus) {
       if (!launch->warning.empty()) spdlog::warn(launch->warning);
@@ -203,7 +200,7 @@ Expected<std::unique_ptr<Machine>> open_machine(std::string_view name,
 Expected<std::optional<int>> serve_launched_rank(std::string_view name) {
   if (!is_cuda(name) && name != "auto") return std::nullopt;
   auto launch = find_launch();
-  if (!launch) return error_of(launch);
+  if (!launch) return cuda_error(launch.error());
   if (launch->rank == 0) return std::nullopt;
   const auto gpus = find_gpus(*launch);
   if (!gpus) return cuda_error(gpus.error());

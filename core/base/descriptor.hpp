@@ -9,13 +9,17 @@ namespace overlaptune {
 
 class Descriptor {
  public:
-  explicit Descriptor(int number) : number_(number) {}
+  explicit Descriptor(int number = -1) : number_(number) {}
   ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
+    if (is_open()) ::close(number_);
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
   [[nodiscard]] int get() const { return number_; }
+  [[nodiscard]] bool is_open() const { return number_ >= 0; }
   /// Closes it now. Returns an errno, or 0.
   int close() { return ::close(std::exchange(number_, -1)) == 0 ? 0 : errno; }
 

@@ -1,8 +1,7 @@
 #include "machine/controller/cuda_machine.hpp"
 
-#include <algorithm>
 #include <charconv>
-#include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -20,8 +19,8 @@ namespace {
 
 constexpr int kMostFailures = 3;
 
-tl::unexpected<Error> unavailable(const std::string& message) {
-  return tl::make_unexpected(Error{ErrorKind::machine_unavailable, "machine cuda: " + message});
+tl::unexpected<Error> no_machine(const std::string& message) {
+  return unavailable("machine cuda: " + message);
 }
 
 /// The slots without a launcher: all on this host.
@@ -49,7 +48,7 @@ Expected<std::vector<T>> only(std::vector<Reply> replies) {
   for (Reply& reply : replies) {
     if (const auto* refused = std::get_if<Refused>(&reply)) return bad_input(refused->message);
     auto* answer = std::get_if<T>(&reply);
-    if (answer == nullptr) return unavailable("a worker answered something else than was asked");
+    if (answer == nullptr) return no_machine("a worker answered something else than was asked");
     answers.push_back(std::move(*answer));
   }
   return answers;
@@ -61,28 +60,28 @@ Expected<std::unique_ptr<CudaMachine>> CudaMachine::open(const CudaOptions& opti
                                                          std::optional<Listener> listener) {
   if (!listener) {
     auto opened = listen_for_ranks(options.launch);
-    if (!opened) return unavailable(opened.error().message);
+    if (!opened) return no_machine(opened.error().message);
     listener.emplace(std::move(*opened));
   }
   const bool launched = options.launch.launcher != Launcher::plain;
   const auto secret = launched ? job_secret(options.launch) : new_secret();
-  if (!secret) return unavailable(secret.error().message);
+  if (!secret) return no_machine(secret.error().message);
   Rendezvous rendezvous(std::move(*listener));
   auto slots = launched ? meet_agents(rendezvous, options.launch, *secret,
                                       {.worker = options.worker,
                                        .version = options.version,
                                        .limit = options.limits.meet})
                         : local_slots(options, rendezvous.port(), *secret);
-  if (!slots) return unavailable(slots.error().message);
+  if (!slots) return no_machine(slots.error().message);
   auto pool = std::make_unique<WorkerPool>(std::move(rendezvous), std::move(*slots),
                                            PoolOptions{.version = options.version,
                                                        .secret = *secret,
                                                        .allow_multicast = options.allow_multicast,
                                                        .start_limit = options.limits.start,
                                                        .join_limit = options.limits.join});
-  if (const auto started = pool->start(); !started) return unavailable(started.error().message);
+  if (const auto started = pool->start(); !started) return no_machine(started.error().message);
   auto platform = merge(pool->hellos(), options.allow_multicast, options.ranks_per_gpu);
-  if (!platform) return unavailable(platform.error().message);
+  if (!platform) return no_machine(platform.error().message);
   return std::unique_ptr<CudaMachine>(
       new CudaMachine(options, std::move(pool), std::move(*platform)));
 }
@@ -96,7 +95,7 @@ CudaMachine::CudaMachine(CudaOptions options, std::unique_ptr<WorkerPool> pool, 
 tl::unexpected<Error> CudaMachine::lose(const std::string& reason) {
   lost_ = reason;
   static_cast<void>(pool_->kill());
-  return unavailable(reason);
+  return no_machine(reason);
 }
 
 /// Starts all workers again after one was lost. If that fails it tries once more, because a GPU or
@@ -117,29 +116,30 @@ Expected<void> CudaMachine::count_failure(const std::string& reason) {
   return lose(fmt::format("{} failures in a row, the last one: {}", failures_, reason));
 }
 
+Expected<void> CudaMachine::count_and_recover(const std::string& reason) {
+  const auto alive = count_failure(reason);
+  return alive ? recover() : alive;
+}
+
 Expected<void> CudaMachine::prepare(std::span<const TiledKernel> kernels) {
-  if (!lost_.empty()) return unavailable(lost_);
+  if (!lost_.empty()) return no_machine(lost_);
   if (kernels.empty()) return {};
   const auto replies = pool_->ask(PrepareRequest{{kernels.begin(), kernels.end()}},
                                   [this](const RunStep*) { return options_.limits.unknown; });
   if (replies) return {};
   spdlog::warn("{} kernels could not be compiled ahead: {}", kernels.size(),
                replies.error().reason);
-  auto alive = count_failure(replies.error().reason);
-  if (alive) alive = recover();
-  return alive;
+  return count_and_recover(replies.error().reason);
 }
 
 Expected<Measurement> CudaMachine::measure(const Probe& probe) {
-  if (!lost_.empty()) return unavailable(lost_);
+  if (!lost_.empty()) return no_machine(lost_);
   auto replies =
       pool_->ask(MeasureRequest{probe}, [this](const RunStep*) { return options_.limits.unknown; });
   if (!replies) {
     const std::string& reason = replies.error().reason;
     spdlog::warn("{}: {}", to_string(probe), reason);
-    auto alive = count_failure(reason);
-    if (alive) alive = recover();
-    if (!alive) return error_of(alive);
+    if (const auto alive = count_and_recover(reason); !alive) return error_of(alive);
     return bad_input(fmt::format("{}: {}", to_string(probe), reason));
   }
   failures_ = 0;
@@ -190,8 +190,7 @@ class CudaMachine::RunLoop {
       if (const auto alive = machine_.recover(); !alive) return error_of(alive);
     }
     // All configs failed, so the fault may be the machine's.
-    const auto alive = machine_.count_failure(last_reason);
-    if (!alive) return error_of(alive);
+    if (const auto alive = machine_.count_failure(last_reason); !alive) return error_of(alive);
     return std::move(results_);
   }
 
@@ -258,7 +257,7 @@ class CudaMachine::RunLoop {
 Expected<std::vector<RunResult>> CudaMachine::run(const Problem& problem,
                                                   std::span<const Config> configs,
                                                   const RunOptions& options) {
-  if (!lost_.empty()) return unavailable(lost_);
+  if (!lost_.empty()) return no_machine(lost_);
   if (const auto good = validated(problem); !good) return error_of(good);
   if (const auto good = fits(problem, platform_); !good) {
     return bad_input(fmt::format("{}: {}", to_string(problem), good.error().message));

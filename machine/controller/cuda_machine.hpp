@@ -44,6 +44,7 @@ class CudaMachine : public Machine {
   [[nodiscard]] Expected<void> recover();
   [[nodiscard]] std::string take_fault(std::size_t configs);
   [[nodiscard]] Expected<void> count_failure(const std::string& reason);
+  [[nodiscard]] Expected<void> count_and_recover(const std::string& reason);
   [[nodiscard]] tl::unexpected<Error> lose(const std::string& reason);
 
   CudaOptions options_;

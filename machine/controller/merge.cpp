@@ -9,11 +9,13 @@ namespace {
 
 using Times = std::vector<Microseconds>;
 
-/// The slowest rank of each repetition. Empty lists of ranks that took no part are skipped.
-Expected<Times> slowest(const std::vector<const Times*>& ranks, std::size_t taking_part) {
-  Times slowest = *ranks.front();
+/// The slowest rank of each repetition, for one list of each rank's results. Empty lists of ranks
+/// that took no part are skipped.
+template <class T>
+Expected<Times> slowest(const std::vector<T>& ranks, std::size_t taking_part, Times T::*list) {
+  Times slowest = ranks.front().*list;
   for (std::size_t rank = 1; rank < ranks.size(); ++rank) {
-    const Times& times = *ranks[rank];
+    const Times& times = ranks[rank].*list;
     if (times.empty() && rank >= taking_part) continue;
     if (times.size() != slowest.size()) {
       return unavailable(
@@ -24,15 +26,6 @@ Expected<Times> slowest(const std::vector<const Times*>& ranks, std::size_t taki
     for (std::size_t i = 0; i < times.size(); ++i) slowest[i] = std::max(slowest[i], times[i]);
   }
   return slowest;
-}
-
-/// The slowest rank of each repetition, for one list of each rank's results, which `get` selects.
-template <class T, class F>
-Expected<Times> slowest_of(const std::vector<T>& ranks, std::size_t taking_part, F get) {
-  std::vector<const Times*> lists;
-  lists.reserve(ranks.size());
-  for (const T& rank : ranks) lists.push_back(&get(rank));
-  return slowest(lists, taking_part);
 }
 
 std::size_t ranks_of(const Probe& probe, std::size_t all) {
@@ -87,12 +80,10 @@ RunResult merged_config(const std::vector<RunReply>& replies, std::size_t config
 
 Expected<Measurement> merge(const Probe& probe, const std::vector<Samples>& samples) {
   const std::size_t ranks = ranks_of(probe, samples.size());
-  const auto times =
-      slowest_of(samples, ranks, [](const Samples& one) -> const Times& { return one.times; });
+  const auto times = slowest(samples, ranks, &Samples::times);
   if (!times) return error_of(times);
   if (times->empty()) return unavailable("rank 0 timed no repetition of " + to_string(probe));
-  const auto others = slowest_of(
-      samples, ranks, [](const Samples& one) -> const Times& { return one.collective_times; });
+  const auto others = slowest(samples, ranks, &Samples::collective_times);
   if (!others) return error_of(others);
   Measurement measurement{
       .probe = probe, .time = summarize(*times), .library_tile = samples.front().library_tile};
@@ -115,12 +106,9 @@ Expected<std::vector<RunResult>> merge(const std::vector<RunReply>& replies, std
                                      replies[rank].configs.size(), configs));
     }
   }
-  const std::size_t ranks = replies.size();
-  const auto gemm = slowest_of(replies, ranks,
-                               [](const RunReply& one) -> const Times& { return one.gemm_alone; });
+  const auto gemm = slowest(replies, replies.size(), &RunReply::gemm_alone);
   if (!gemm) return error_of(gemm);
-  const auto collective = slowest_of(
-      replies, ranks, [](const RunReply& one) -> const Times& { return one.collective_alone; });
+  const auto collective = slowest(replies, replies.size(), &RunReply::collective_alone);
   if (!collective) return error_of(collective);
   std::vector<RunResult> results;
   for (std::size_t config = 0; config < configs; ++config) {

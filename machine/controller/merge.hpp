@@ -1,7 +1,6 @@
 #pragma once
 // Merges the results of all ranks: the slowest rank counts, and the worst verdict.
 
-#include <string>
 #include <vector>
 
 #include "machine/controller/wire/messages.hpp"

@@ -1,8 +1,6 @@
 #pragma once
 // One command to all workers and their answers, or the rank at fault when an answer does not come.
 
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "machine/controller/worker_pool.hpp"

@@ -14,11 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string how_it_ended(const Ended& ended) {
-  return ended.last_words.empty() ? "its worker " + ended.how
-                                  : fmt::format("its worker {}: {}", ended.how, ended.last_words);
-}
-
 }  // namespace
 
 WorkerPool::WorkerPool(Rendezvous rendezvous, std::vector<std::unique_ptr<WorkerSlot>> slots,
@@ -95,7 +90,7 @@ Expected<void> WorkerPool::check_ended() {
   for (std::size_t rank = 0; rank < slots_.size(); ++rank) {
     const auto ended = slots_[rank]->ended();
     if (const auto lost = slots_[rank]->lost()) return unavailable(place(rank) + ": " + *lost);
-    if (ended) return unavailable(place(rank) + ": " + how_it_ended(*ended));
+    if (ended) return unavailable(place(rank) + ": its worker " + in_words(*ended));
   }
   return {};
 }
@@ -134,8 +129,7 @@ Expected<void> WorkerPool::admit(Rendezvous::Arrival arrival) {
   if (hello.protocol != kProtocol || hello.version != options_.version) {
     return unavailable(
         fmt::format("{}: its worker is of overlaptune {} (protocol {}), expected {} (protocol {}): "
-                    "install both "
-                    "programs from the same build",
+                    "install both programs from the same build",
                     place(rank), hello.version, hello.protocol, options_.version, kProtocol));
   }
   hellos_[rank] = hello;

@@ -179,8 +179,8 @@ class Round {
     std::array<int, 2> report{};
     std::array<int, 2> tried{};
     if (pipe(report.data()) != 0 || pipe(tried.data()) != 0) complain("pipe: " + system_error());
-    const FileDescriptor heard(report[0]);
-    const FileDescriptor flooded(tried[0]);
+    const Descriptor heard(report[0]);
+    const Descriptor flooded(tried[0]);
     const auto start = Clock::now();
     std::optional<Listener> listener = value_or_throw(Listener::open());
     port_ = listener->port();

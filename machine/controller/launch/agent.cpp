@@ -102,9 +102,9 @@ class AgentSlot : public WorkerSlot {
   }
 
   Expected<void> start(const std::string& name) override {
-    if (const auto pid = running()) return tl::make_unexpected(still_runs(*pid));
+    if (const auto pid = running()) return still_runs(*pid);
     if (!lost_) say(StartWorker{name});
-    if (lost_) return tl::make_unexpected(Error{ErrorKind::machine_unavailable, *lost_});
+    if (lost_) return unavailable(*lost_);
     running_ = true;
     pid_ = 0;
     ended_.reset();
@@ -262,9 +262,6 @@ Expected<std::vector<std::unique_ptr<WorkerSlot>>> meet_agents(Rendezvous& rende
                                                                const LaunchEnvironment& launch,
                                                                const std::string& secret,
                                                                const AgentOptions& options) {
-  const auto fail = [](std::string message) {
-    return tl::make_unexpected(Error{ErrorKind::machine_unavailable, std::move(message)});
-  };
   std::vector<std::unique_ptr<WorkerSlot>> slots(static_cast<std::size_t>(launch.size));
   slots.front() = std::make_unique<LocalSlot>(WorkerCall{.program = options.worker,
                                                          .host = loopback_for(launch.host),
@@ -280,7 +277,7 @@ Expected<std::vector<std::unique_ptr<WorkerSlot>>> meet_agents(Rendezvous& rende
     }
     auto arrival = rendezvous.next(secret, deadline);
     if (!arrival) {
-      return fail(fmt::format(
+      return unavailable(fmt::format(
           "of {} ranks these did not come to {} within {} s: {}; look for "
           "their own messages, and whether they can reach that host{}",
           launch.size, host_and_port(launch.host, launch.port),
@@ -292,11 +289,11 @@ Expected<std::vector<std::unique_ptr<WorkerSlot>>> meet_agents(Rendezvous& rende
     const std::string wrong = objection(*hello, launch, options.version);
     if (!wrong.empty()) {
       waiting_agents().push_back(std::move(arrival->connection));
-      return fail(fmt::format("rank {} on {}: {}", hello->rank, hello->host, wrong));
+      return unavailable(fmt::format("rank {} on {}: {}", hello->rank, hello->host, wrong));
     }
     auto& slot = slots[static_cast<std::size_t>(hello->rank)];
     if (slot) {
-      return fail(
+      return unavailable(
           fmt::format("rank {} came twice, from {} and from {}: each process needs a rank "
                       "of its own",
                       hello->rank, slot->host(), hello->host));

@@ -26,8 +26,7 @@ Expected<std::string> find_worker() {
   }
   return unavailable(
       "no overlaptune-worker beside the program, which was built without CUDA or copied alone; use "
-      "a "
-      "simulated machine (sim:...)");
+      "a simulated machine (sim:...)");
 }
 
 Expected<int> find_ranks_per_gpu() {

@@ -6,8 +6,6 @@
 #include <string_view>
 #include <unistd.h>
 
-#include <fmt/format.h>
-
 #include "machine/controller/launch/agent.hpp"
 #include "machine/controller/wire/secret.hpp"
 
@@ -110,9 +108,7 @@ Expected<std::optional<LaunchEnvironment>> meet(LaunchEnvironment launch) {
   MPI_Finalize();
   // A launcher of another MPI: each process believes that it is alone.
   if (launch.size != expected) return std::nullopt;
-  if (invitation.port == 0) {
-    return tl::make_unexpected(Error{ErrorKind::machine_unavailable, std::move(why)});
-  }
+  if (invitation.port == 0) return unavailable(std::move(why));
   launch.host = invitation.host.data();
   launch.port = invitation.port;
   launch.secret = invitation.secret.data();

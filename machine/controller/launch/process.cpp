@@ -24,48 +24,40 @@ constexpr std::size_t kKeptWords = 4096;
 constexpr std::size_t kKeptOutput = std::size_t{1} << 20;
 
 struct Pipe {
-  FileDescriptor read;
-  FileDescriptor write;
+  Descriptor read;
+  Descriptor write;
 };
 
 Expected<Pipe> make_pipe() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return tl::make_unexpected(
-        Error{ErrorKind::machine_unavailable, "cannot make a pipe: " + system_error()});
+    return unavailable("cannot make a pipe: " + system_error());
   }
-  Pipe pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+  Pipe pipe{Descriptor(ends[0]), Descriptor(ends[1])};
   fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK);
   return pipe;
 }
 
-/// A list of strings, and a null-terminated list of pointers to them for system calls.
-class PointerList {
- public:
-  void add(std::string text) { texts_.push_back(std::move(text)); }
-  [[nodiscard]] char** data() {
-    pointers_.clear();
-    pointers_.reserve(texts_.size() + 1);
-    for (std::string& text : texts_) pointers_.push_back(text.data());
-    pointers_.push_back(nullptr);
-    return pointers_.data();
-  }
+/// A null-terminated list of pointers to texts, for system calls.
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
 
- private:
-  std::vector<std::string> texts_{};
-  std::vector<char*> pointers_{};
-};
-
-PointerList environment_with(const std::vector<std::pair<std::string, std::string>>& additions) {
-  PointerList list;
+std::vector<std::string> environment_with(
+    const std::vector<std::pair<std::string, std::string>>& additions) {
+  std::vector<std::string> list;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const auto replaced = [&](const auto& addition) {
       return text.substr(0, text.find('=')) == addition.first;
     };
-    if (std::none_of(additions.begin(), additions.end(), replaced)) list.add(std::string(text));
+    if (std::none_of(additions.begin(), additions.end(), replaced)) list.emplace_back(text);
   }
-  for (const auto& [name, value] : additions) list.add(name + "=" + value);
+  for (const auto& [name, value] : additions) list.push_back(name + "=" + value);
   return list;
 }
 
@@ -87,7 +79,7 @@ void become(const char* program, char** arguments, char** environment, int outpu
 }
 
 /// Appends what can be read; closes the descriptor at its end.
-void read_into(FileDescriptor& from, std::string& text) {
+void read_into(Descriptor& from, std::string& text) {
   std::array<char, 4096> chunk{};
   while (from.is_open()) {
     const ssize_t count = read(from.get(), chunk.data(), chunk.size());
@@ -130,9 +122,8 @@ std::string last_lines(const std::string& text, std::size_t longest) {
 
 Expected<Process> Process::start(const ProcessOptions& options) {
   const auto fail = [&](int failure) {
-    return tl::make_unexpected(
-        Error{ErrorKind::machine_unavailable,
-              fmt::format("{}: cannot be started: {}", options.program, std::strerror(failure))});
+    return unavailable(
+        fmt::format("{}: cannot be started: {}", options.program, std::strerror(failure)));
   };
   auto error = make_pipe();
   if (!error) return error_of(error);
@@ -142,18 +133,17 @@ Expected<Process> Process::start(const ProcessOptions& options) {
   auto failure = make_pipe();
   if (!failure) return error_of(failure);
 
-  PointerList arguments;
-  arguments.add(options.program);
-  for (const std::string& argument : options.arguments) arguments.add(argument);
-  PointerList environment = environment_with(options.environment);
-  char** argv = arguments.data();
-  char** envp = environment.data();
+  std::vector<std::string> arguments = options.arguments;
+  arguments.insert(arguments.begin(), options.program);
+  std::vector<std::string> environment = environment_with(options.environment);
+  std::vector<char*> argv = pointers_to(arguments);
+  std::vector<char*> envp = pointers_to(environment);
   const int out = options.keep_output ? output->write.get() : error->write.get();
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) return fail(errno);
   if (pid == 0) {
-    become(options.program.c_str(), argv, envp, out, error->write.get(), parent);
+    become(options.program.c_str(), argv.data(), envp.data(), out, error->write.get(), parent);
     const int code = errno;
     static_cast<void>(!write(failure->write.get(), &code, sizeof code));
     _exit(127);

@@ -5,8 +5,10 @@
 #include <optional>
 #include <string>
 #include <sys/types.h>
+#include <utility>
 #include <vector>
 
+#include "core/base/descriptor.hpp"
 #include "core/base/error.hpp"
 #include "machine/controller/wire/socket.hpp"
 
@@ -65,12 +67,12 @@ class Process {
   [[nodiscard]] const std::string& output() const { return output_text_; }
 
  private:
-  Process(pid_t pid, FileDescriptor error, FileDescriptor output)
+  Process(pid_t pid, Descriptor error, Descriptor output)
       : pid_(pid), error_(std::move(error)), output_(std::move(output)) {}
 
   pid_t pid_;
-  FileDescriptor error_;
-  FileDescriptor output_;
+  Descriptor error_;
+  Descriptor output_;
   std::optional<Ending> ending_{};
   std::optional<Deadline> killed_at_{};
   std::string words_{};

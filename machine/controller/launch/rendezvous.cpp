@@ -50,7 +50,7 @@ std::optional<Rendezvous::Arrival> Rendezvous::next(const std::string& secret, D
 
 void Rendezvous::accept_all() {
   while (Clock::now() >= accepts_at_ && make_room()) {
-    FileDescriptor socket = listener_.accept();
+    Descriptor socket = listener_.accept();
     if (!socket.is_open()) {
       if (errno == EAGAIN || errno == EWOULDBLOCK) return;
       // There is no descriptor left (EMFILE). Polling would report this connection again at once.

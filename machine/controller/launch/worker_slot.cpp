@@ -24,9 +24,12 @@ Expected<Process> start_worker(const WorkerCall& call, const std::string& start)
        .environment = std::move(environment)});
 }
 
-Error still_runs(int pid) {
-  return {ErrorKind::machine_unavailable,
-          fmt::format("its earlier worker, process {}, still runs", pid)};
+tl::unexpected<Error> still_runs(int pid) {
+  return unavailable(fmt::format("its earlier worker, process {}, still runs", pid));
+}
+
+std::string in_words(const Ended& ended) {
+  return ended.last_words.empty() ? ended.how : fmt::format("{}: {}", ended.how, ended.last_words);
 }
 
 Ended ended_of(const Ending& ending, const Process& process) {
@@ -38,7 +41,7 @@ Ended ended_of(const Ending& ending, const Process& process) {
 LocalSlot::LocalSlot(WorkerCall call) : call_(std::move(call)), host_(host_name()) {}
 
 Expected<void> LocalSlot::start(const std::string& name) {
-  if (const auto pid = running()) return tl::make_unexpected(still_runs(*pid));
+  if (const auto pid = running()) return still_runs(*pid);
   process_.reset();
   auto process = start_worker(call_, name);
   if (!process) return error_of(process);

@@ -52,7 +52,10 @@ struct WorkerCall {
 [[nodiscard]] Expected<Process> start_worker(const WorkerCall& call, const std::string& start);
 
 /// The error if an earlier worker, process `pid`, still runs.
-[[nodiscard]] Error still_runs(int pid);
+[[nodiscard]] tl::unexpected<Error> still_runs(int pid);
+
+/// "killed by signal 9", with its last words if it had some.
+[[nodiscard]] std::string in_words(const Ended& ended);
 
 /// The report on a process that ended.
 [[nodiscard]] Ended ended_of(const Ending& ending, const Process& process);

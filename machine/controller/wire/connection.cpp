@@ -36,8 +36,8 @@ Expected<Addresses> resolve(const std::string& host, int port, int flags) {
   return Addresses(found, freeaddrinfo);
 }
 
-FileDescriptor new_socket(const addrinfo& address) {
-  return FileDescriptor(
+Descriptor new_socket(const addrinfo& address) {
+  return Descriptor(
       socket(address.ai_family, address.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
@@ -58,8 +58,8 @@ bool wait_for(int descriptor, short events, Deadline deadline) {
 }
 
 /// Makes one attempt; returns a closed descriptor, with `errno`, if it failed.
-FileDescriptor try_connect(const addrinfo& address, Deadline deadline) {
-  FileDescriptor socket = new_socket(address);
+Descriptor try_connect(const addrinfo& address, Deadline deadline) {
+  Descriptor socket = new_socket(address);
   if (!socket.is_open()) return socket;
   if (::connect(socket.get(), address.ai_addr, address.ai_addrlen) == 0) return socket;
   int failure = errno;
@@ -72,12 +72,12 @@ FileDescriptor try_connect(const addrinfo& address, Deadline deadline) {
     }
   }
   errno = failure;
-  return FileDescriptor();
+  return Descriptor();
 }
 
 }  // namespace
 
-Connection::Connection(FileDescriptor socket) : socket_(std::move(socket)) {
+Connection::Connection(Descriptor socket) : socket_(std::move(socket)) {
   const int number = socket_.get();
   const int flags = fcntl(number, F_GETFL);
   if (flags >= 0) fcntl(number, F_SETFL, flags | O_NONBLOCK);
@@ -178,7 +178,7 @@ Expected<Listener> Listener::open(const std::string& address, int port) {
   auto addresses = resolve(address, port, AI_PASSIVE);
   if (!addresses) return error_of(addresses);
   const addrinfo& first = **addresses;
-  FileDescriptor socket = new_socket(first);
+  Descriptor socket = new_socket(first);
   set(socket.get(), SOL_SOCKET, SO_REUSEADDR, 1);
   if (first.ai_family == AF_INET6) set(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
   constexpr int kWaiting = 1024;  // a flood of strangers leaves room for those that belong here
@@ -196,8 +196,8 @@ Expected<Listener> Listener::open(const std::string& address, int port) {
   return Listener(std::move(socket), ntohs(network_port));
 }
 
-FileDescriptor Listener::accept() const {
-  return FileDescriptor(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+Descriptor Listener::accept() const {
+  return Descriptor(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
 }
 
 Expected<Connection> connect(const std::string& host, int port, Deadline deadline) {
@@ -209,7 +209,7 @@ Expected<Connection> connect(const std::string& host, int port, Deadline deadlin
       reason = addresses.error().message;
     } else {
       for (const addrinfo* each = addresses->get(); each != nullptr; each = each->ai_next) {
-        FileDescriptor socket = try_connect(*each, deadline);
+        Descriptor socket = try_connect(*each, deadline);
         if (socket.is_open()) return Connection(std::move(socket));
         reason = system_error();
       }

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/descriptor.hpp"
 #include "core/base/error.hpp"
 #include "machine/controller/wire/session.hpp"
 #include "machine/controller/wire/socket.hpp"
@@ -28,7 +29,7 @@ struct Received {
 class Connection {
  public:
   /// Takes over a connected socket.
-  explicit Connection(FileDescriptor socket);
+  explicit Connection(Descriptor socket);
 
   /// From now on lines are sealed, and others than those of the session are refused.
   void protect(Session session) { session_.emplace(std::move(session)); }
@@ -51,7 +52,7 @@ class Connection {
   [[nodiscard]] Received take_line(std::size_t longest);
   [[nodiscard]] Received close(std::string why);
 
-  FileDescriptor socket_;
+  Descriptor socket_;
   std::optional<Session> session_{};
   std::string buffer_;
   std::size_t searched_ = 0;  ///< bytes of the buffer that have no line end
@@ -69,11 +70,11 @@ class Listener {
   [[nodiscard]] int descriptor() const { return socket_.get(); }
   /// A waiting connection; a closed descriptor (`get()` < 0), with `errno`, if there is none
   /// (EAGAIN), or no descriptor is free for it.
-  [[nodiscard]] FileDescriptor accept() const;
+  [[nodiscard]] Descriptor accept() const;
 
  private:
-  Listener(FileDescriptor socket, int port) : socket_(std::move(socket)), port_(port) {}
-  FileDescriptor socket_;
+  Listener(Descriptor socket, int port) : socket_(std::move(socket)), port_(port) {}
+  Descriptor socket_;
   int port_;
 };
 

@@ -11,29 +11,15 @@
 namespace overlaptune::cuda {
 namespace {
 
-/// The values that follow from the secret and both random numbers.
-class Shared {
- public:
-  Shared(std::string_view secret, std::string_view controller, std::string_view peer)
-      : secret_(secret), controller_(controller), peer_(peer) {}
-
-  [[nodiscard]] std::string proof_of_controller() const { return about("controller"); }
-  [[nodiscard]] std::string proof_of_peer() const { return about("peer"); }
-  [[nodiscard]] Session session_of_controller() const {
-    return {about("to peer"), about("to controller")};
-  }
-  [[nodiscard]] Session session_of_peer() const {
-    return {about("to controller"), about("to peer")};
-  }
-
- private:
+/// What follows from the secret and both random numbers: the proofs of "controller" and "peer", and
+/// the keys of the lines "to controller" and "to peer".
+struct Shared {
+  std::string_view secret;
+  std::string_view controller;
+  std::string_view peer;
   [[nodiscard]] std::string about(std::string_view purpose) const {
-    return hmac(secret_, {purpose, " ", controller_, " ", peer_});
+    return hmac(secret, {purpose, " ", controller, " ", peer});
   }
-
-  std::string_view secret_;
-  std::string_view controller_;
-  std::string_view peer_;
 };
 
 /// How the controller's first line begins. The number is that of this handshake, which changes less
@@ -59,10 +45,10 @@ std::string Challenge::line() const {
 std::optional<Challenge::Admission> Challenge::check(std::string_view secret,
                                                      std::string_view answer) const {
   if (answer.size() != 2 * kSecretDigits + 1 || answer[kSecretDigits] != ' ') return std::nullopt;
-  const Shared shared(secret, nonce_, answer.substr(0, kSecretDigits));
-  if (!is_same(answer.substr(kSecretDigits + 1), shared.proof_of_peer())) return std::nullopt;
-  return Admission{.proof = shared.proof_of_controller(),
-                   .session = shared.session_of_controller()};
+  const Shared shared{secret, nonce_, answer.substr(0, kSecretDigits)};
+  if (!is_same(answer.substr(kSecretDigits + 1), shared.about("peer"))) return std::nullopt;
+  return Admission{.proof = shared.about("controller"),
+                   .session = {shared.about("to peer"), shared.about("to controller")}};
 }
 
 Expected<void> prove(Connection& connection, std::string_view secret, Deadline deadline) {
@@ -72,19 +58,17 @@ Expected<void> prove(Connection& connection, std::string_view secret, Deadline d
     return unavailable("it is no controller of this version of overlaptune");
   }
   const std::string nonce = new_secret();
-  const Shared shared(secret, std::string_view(*challenge).substr(kGreeting.size()), nonce);
-  if (auto sent = connection.send(nonce + " " + shared.proof_of_peer(), deadline); !sent) {
-    return sent;
-  }
+  const Shared shared{secret, std::string_view(*challenge).substr(kGreeting.size()), nonce};
+  if (auto sent = connection.send(nonce + " " + shared.about("peer"), deadline); !sent) return sent;
   const auto proof = hear(connection, deadline);
   if (!proof) {
     return unavailable("it did not accept this rank's secret; all ranks need the same one: " +
                        proof.error().message);
   }
-  if (!is_same(*proof, shared.proof_of_controller())) {
+  if (!is_same(*proof, shared.about("controller"))) {
     return unavailable("it does not know the secret of this job");
   }
-  connection.protect(shared.session_of_peer());
+  connection.protect({shared.about("to controller"), shared.about("to peer")});
   return {};
 }
 

@@ -25,17 +25,4 @@ std::string host_name() {
   return name.data();
 }
 
-FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
-  if (this != &other) {
-    close();
-    number_ = std::exchange(other.number_, -1);
-  }
-  return *this;
-}
-
-void FileDescriptor::close() {
-  if (number_ >= 0) ::close(number_);
-  number_ = -1;
-}
-
 }  // namespace overlaptune::cuda

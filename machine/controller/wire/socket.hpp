@@ -1,10 +1,8 @@
 #pragma once
-// System basics of every connection: file descriptors that close themselves, and the clock of every
-// wait.
+// System basics of every connection: the clock of every wait, and errors and this host in words.
 
 #include <chrono>
 #include <string>
-#include <utility>
 
 namespace overlaptune::cuda {
 
@@ -20,22 +18,5 @@ using Deadline = Clock::time_point;
 
 /// Name of this host, for messages.
 [[nodiscard]] std::string host_name();
-
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int number = -1) : number_(number) {}
-  ~FileDescriptor() { close(); }
-  FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-
-  [[nodiscard]] int get() const { return number_; }
-  [[nodiscard]] bool is_open() const { return number_ >= 0; }
-  void close();
-
- private:
-  int number_;
-};
 
 }  // namespace overlaptune::cuda

@@ -1,6 +1,6 @@
 #include "machine/controller/wire/wire.hpp"
 
-#include <functional>
+#include <utility>
 
 #include "json/parse.hpp"
 #include "json/printable.hpp"
@@ -42,12 +42,13 @@ struct CommandWriter {
   Json operator()(const RunRequest& request) const {
     return {{"do", "run"}, {"request", written<Json>(kRunRequest, request)}};
   }
-  Json operator()(const Ping&) const { return {{"do", "ping"}}; }
   Json operator()(const Quit&) const { return {{"do", "quit"}}; }
 };
 
 struct ReplyWriter {
-  Json operator()(const Hello& hello) const { return {{"hello", written<Json>(kHello, hello)}}; }
+  Json operator()(const Hello& hello) const {
+    return {{"hello", written<Json>(HelloForm{}, hello)}};
+  }
   Json operator()(const UniqueId& id) const { return {{"unique_id", id.hex}}; }
   Json operator()(const Joined&) const { return {{"joined", true}}; }
   Json operator()(const Prepared&) const { return {{"prepared", true}}; }
@@ -58,7 +59,6 @@ struct ReplyWriter {
   Json operator()(const RunReply& reply) const {
     return {{"run", written<Json>(kRunReply, reply)}};
   }
-  Json operator()(const Pong&) const { return {{"pong", true}}; }
   Json operator()(const Refused& refused) const { return {{"refused", refused.message}}; }
   Json operator()(const Failed& failed) const { return {{"failed", failed.message}}; }
 };
@@ -88,20 +88,18 @@ Command command_of(const JsonReader& reader) {
   }
   if (what == "measure") return MeasureRequest{read_as<Probe>(ProbeForm{}, reader["probe"])};
   if (what == "run") return read_as<RunRequest>(kRunRequest, reader["request"]);
-  if (what == "ping") return Ping{};
   if (what == "quit") return Quit{};
-  reader["do"].fail("expected unique_id, join, prepare, measure, run, ping or quit");
+  reader["do"].fail("expected unique_id, join, prepare, measure, run or quit");
 }
 
 Reply reply_of(const JsonReader& reader) {
-  if (reader.has("hello")) return read_as<Hello>(kHello, reader["hello"]);
+  if (reader.has("hello")) return read_as<Hello>(HelloForm{}, reader["hello"]);
   if (reader.has("unique_id")) return UniqueId{reader["unique_id"].text()};
   if (reader.has("joined")) return Joined{};
   if (reader.has("prepared")) return Prepared{};
   if (reader.has("samples")) return read_as<Samples>(kSamples, reader["samples"]);
   if (reader.has("at")) return read_as<RunStep>(kRunStep, reader["at"]);
   if (reader.has("run")) return read_as<RunReply>(kRunReply, reader["run"]);
-  if (reader.has("pong")) return Pong{};
   if (reader.has("refused")) return Refused{reader["refused"].text()};
   if (reader.has("failed")) return Failed{reader["failed"].text()};
   reader.fail("expected a reply of a worker");

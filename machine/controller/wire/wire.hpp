@@ -8,7 +8,6 @@
 //   {"do": "measure", "probe": {...}}       answered by {"samples": {...}}
 //   {"do": "run", "request": {...}}         answered by {"at": {...}}, any number of times,
 //                                           and then {"run": {...}}
-//   {"do": "ping"}                          answered by {"pong": true}
 //   {"do": "quit"}                          answered by the end of the connection
 // Worker to controller, beside the answers:
 //   {"hello": {...}}                        its first line
@@ -42,25 +41,23 @@ struct UniqueIdRequest {};
 struct MeasureRequest {
   Probe probe{};
 };
-struct Ping {};
 struct Quit {};
-using Command = std::variant<UniqueIdRequest, JoinRequest, PrepareRequest, MeasureRequest,
-                             RunRequest, Ping, Quit>;
+using Command =
+    std::variant<UniqueIdRequest, JoinRequest, PrepareRequest, MeasureRequest, RunRequest, Quit>;
 
 struct UniqueId {
   std::string hex;
 };
 struct Joined {};
 struct Prepared {};
-struct Pong {};
 struct Refused {
   std::string message;
 };
 struct Failed {
   std::string message;
 };
-using Reply = std::variant<Hello, UniqueId, Joined, Prepared, Samples, RunStep, RunReply, Pong,
-                           Refused, Failed>;
+using Reply =
+    std::variant<Hello, UniqueId, Joined, Prepared, Samples, RunStep, RunReply, Refused, Failed>;
 
 /// An agent's first line.
 struct AgentHello {

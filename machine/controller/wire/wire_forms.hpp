@@ -20,29 +20,18 @@ struct IntegerOrMinusOne {
   static void read(const JsonReader& at, int& value) { value = at.small(-1); }
 };
 
-/// A problem as `parse_problem` reads it.
-struct ProblemLine {
-  template <class Json>
-  [[nodiscard]] static Json write(const Problem& problem) {
-    return to_string(problem);
+/// A value as the text that `parse` reads.
+template <auto parse>
+struct Line {
+  template <class Json, class T>
+  [[nodiscard]] static Json write(const T& value) {
+    return to_string(value);
   }
-  static void read(const JsonReader& at, Problem& problem) {
-    const auto parsed = parse_problem(at.text());
+  template <class T>
+  static void read(const JsonReader& at, T& value) {
+    auto parsed = parse(at.text());
     if (!parsed) at.fail(parsed.error().message);
-    problem = *parsed;
-  }
-};
-
-/// A config as `parse_config` reads it.
-struct ConfigLine {
-  template <class Json>
-  [[nodiscard]] static Json write(const Config& config) {
-    return to_string(config);
-  }
-  static void read(const JsonReader& at, Config& config) {
-    auto parsed = parse_config(at.text());
-    if (!parsed) at.fail(parsed.error().message);
-    config = std::move(*parsed);
+    value = std::move(*parsed);
   }
 };
 
@@ -62,30 +51,23 @@ inline constexpr Object kDevice(
     Field{"max_sm_clock_mhz", &Device::max_sm_clock_mhz}, Field{"ecc", &Device::ecc});
 
 /// The first line of a worker. One in another protocol is read as far as to know who greets.
-template <class OfAny, class OfOurs>
 struct HelloForm {
-  OfAny of_any;
-  OfOurs of_ours;
-  template <class Json, class H>
-  [[nodiscard]] Json write(const H& hello) const {
-    Json object = of_any.template write<Json>(hello);
-    of_ours.put(object, hello);
+  static constexpr Object kOfAny{Field{"protocol", &Hello::protocol},
+                                 Field{"version", &Hello::version}, Field{"rank", &Hello::rank},
+                                 Field{"host", &Hello::host}};
+  static constexpr Object kOfOurs{Field{"pid", &Hello::pid}, Field{"node", &Hello::node},
+                                  field("device", &Hello::device, kDevice)};
+  template <class Json>
+  [[nodiscard]] static Json write(const Hello& hello) {
+    Json object = kOfAny.write<Json>(hello);
+    kOfOurs.put(object, hello);
     return object;
   }
-  template <class H>
-  void read(const JsonReader& at, H& hello) const {
-    of_any.read(at, hello);
-    if (hello.protocol == kProtocol) of_ours.read(at, hello);
+  static void read(const JsonReader& at, Hello& hello) {
+    kOfAny.read(at, hello);
+    if (hello.protocol == kProtocol) kOfOurs.read(at, hello);
   }
 };
-template <class OfAny, class OfOurs>
-HelloForm(OfAny, OfOurs) -> HelloForm<OfAny, OfOurs>;
-
-inline constexpr HelloForm kHello{
-    Object(Field{"protocol", &Hello::protocol}, Field{"version", &Hello::version},
-           Field{"rank", &Hello::rank}, Field{"host", &Hello::host}),
-    Object(Field{"pid", &Hello::pid}, Field{"node", &Hello::node},
-           field("device", &Hello::device, kDevice))};
 inline constexpr Object kAgentHello(Field{"protocol", &AgentHello::protocol},
                                     Field{"version", &AgentHello::version},
                                     Field{"rank", &AgentHello::rank},
@@ -138,12 +120,12 @@ inline constexpr Object kSamples(Field{"times_us", &Samples::times},
                                  left_out("library_tile", &Samples::library_tile, kTile));
 
 inline constexpr Object kRunRequest(
-    field("problem", &RunRequest::problem, ProblemLine{}),
-    field("configs", &RunRequest::configs, ConfigLine{}), Field{"launch", &RunRequest::launch},
-    Field{"repetitions", &RunRequest::repetitions}, Field{"seed", &RunRequest::seed},
-    Field{"spread", &RunRequest::spread}, Field{"phase", &RunRequest::phase},
-    Field{"own_memory", &RunRequest::own_memory}, Field{"trace", &RunRequest::trace},
-    Field{"fault", &RunRequest::fault});
+    field("problem", &RunRequest::problem, Line<parse_problem>{}),
+    field("configs", &RunRequest::configs, Line<parse_config>{}),
+    Field{"launch", &RunRequest::launch}, Field{"repetitions", &RunRequest::repetitions},
+    Field{"seed", &RunRequest::seed}, Field{"spread", &RunRequest::spread},
+    Field{"phase", &RunRequest::phase}, Field{"own_memory", &RunRequest::own_memory},
+    Field{"trace", &RunRequest::trace}, Field{"fault", &RunRequest::fault});
 
 inline constexpr Object kActivity(Field{"rank", &Activity::rank},
                                   Field{"stream", &Activity::stream},

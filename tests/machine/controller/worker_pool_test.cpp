@@ -37,10 +37,10 @@ TEST(WorkerPool, asks_all_and_leaves_nothing_behind) {
     EXPECT_EQ(children_of(getpid()).size(), 3U);
     EXPECT_EQ(pool->hellos()[2].rank, 2);
     EXPECT_EQ(pool->hellos()[2].device.pci_bus, "0000:02:00.0");
-    const auto replies = pool->ask(Ping{}, patient);
+    const auto replies = pool->ask(UniqueIdRequest{}, patient);
     ASSERT_TRUE(replies) << replies.error().reason;
     ASSERT_EQ(replies->size(), 3U);
-    for (const Reply& reply : *replies) EXPECT_TRUE(std::holds_alternative<Pong>(reply));
+    for (const Reply& reply : *replies) EXPECT_TRUE(std::holds_alternative<UniqueId>(reply));
   }
   EXPECT_TRUE(children_of(getpid()).empty());
 }
@@ -97,7 +97,7 @@ TEST(WorkerPool, a_rank_that_died_while_nobody_asked_is_noticed) {
   const auto pool = fake_pool(3);
   ASSERT_TRUE(pool->start());
   kill(pool->hellos()[1].pid, SIGKILL);
-  const auto replies = pool->ask(Ping{}, patient);
+  const auto replies = pool->ask(UniqueIdRequest{}, patient);
   ASSERT_FALSE(replies);
   EXPECT_EQ(replies.error().rank, 1);
   EXPECT_EQ(replies.error().how, Loss::How::killed);

@@ -227,7 +227,7 @@ TEST(Agents, do_not_obey_a_false_controller) {
     if (agent == 0) {
       _exit(run_agent(rank_of(1, 2, listener.port()), {.worker = fake_worker(), .limit = 1s}));
     }
-    FileDescriptor socket;
+    Descriptor socket;
     soon([&] { return (socket = listener.accept()).is_open(); });
     Connection connection(std::move(socket));
     EXPECT_TRUE(connection.send(Challenge().line(), in(10s)));
@@ -250,7 +250,7 @@ TEST(Agents, try_again_until_they_find_their_controller) {
   Ranks ranks(2);
   auto listener = value_or_throw(listen_for_ranks(ranks.options().launch));
   ranks.start(1);
-  FileDescriptor socket;
+  Descriptor socket;
   ASSERT_TRUE(soon([&] { return (socket = listener.accept()).is_open(); }));
   socket.close();
   { ASSERT_TRUE(CudaMachine::open(ranks.options(), std::move(listener))); }

@@ -25,7 +25,7 @@ struct Ends {
 Ends connected() {
   const Listener listener = value_or_throw(Listener::open());
   Connection here = value_or_throw(connect("127.0.0.1", listener.port(), in(10s)));
-  FileDescriptor there = listener.accept();
+  Descriptor there = listener.accept();
   while (!there.is_open()) there = listener.accept();
   return {std::move(here), Connection(std::move(there))};
 }

@@ -34,7 +34,7 @@ struct Sides {
 Sides both_sides() {
   const Listener listener = value_or_throw(Listener::open());
   Connection peer = value_or_throw(connect("127.0.0.1", listener.port(), in(10s)));
-  FileDescriptor controller = listener.accept();
+  Descriptor controller = listener.accept();
   while (!controller.is_open()) controller = listener.accept();
   return {Connection(std::move(controller)), std::move(peer)};
 }

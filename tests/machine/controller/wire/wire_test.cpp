@@ -76,7 +76,6 @@ std::vector<Command> all_commands() {
           MeasureRequest{CopyProbe{.bytes = {77}, .ctas = 4}},
           MeasureRequest{LaunchProbe{LaunchCost::signal_trigger}},
           some_run(),
-          Ping{},
           Quit{}};
 }
 
@@ -109,7 +108,6 @@ std::vector<Reply> all_replies() {
                            {}},
                .gemm_alone = {us(4)},
                .collective_alone = {us(5)}},
-      Pong{},
       Refused{"too large"},
       Failed{"illegal address"}};
 }
