@@ -1,5 +1,8 @@
 #include "machine/worker/alone.hpp"
 
+#include <utility>
+
+#include "core/base/index.hpp"
 #include "run/exchange/collective.hpp"
 
 namespace overlaptune::cuda {
@@ -25,21 +28,18 @@ Expected<Alone> Alone::make(run::World& world, run::GemmLibrary& library, const 
       run::route(collective_of(problem.op), problem.ranks, kNcclsChoice, Transport::ring);
   static_cast<void>(world.comm(route));
   const int count = static_cast<int>(sets.size());
-  return Alone{
-      Replay(world, count,
-             [&](cudaStream_t stream, int set) {
-               library.enqueue(stream, shape, *choice, operands[static_cast<std::size_t>(set)]);
-             }),
-      Replay(world, count, [&](cudaStream_t stream, int set) {
-        const run::Operands& on = sets[static_cast<std::size_t>(set)];
-        const OpTraits& op = traits_of(problem.op);
-        run::enqueue(stream, world, route, collective_of(problem.op), exchanged_dtype(problem),
-                     op.exchanges_first ? on.a
-                     : op.in_place()    ? on.c
-                                        : on.workspace,
-                     op.exchanges_first ? on.workspace : on.c,
-                     collective_bytes(problem).count / bytes_of(exchanged_dtype(problem)));
-      })};
+  Replay gemm(world, count, [&](cudaStream_t stream, int set) {
+    library.enqueue(stream, shape, *choice, operands[index(set)]);
+  });
+  const OpTraits& op = traits_of(problem.op);
+  Replay collective(world, count, [&](cudaStream_t stream, int set) {
+    const run::Operands& on = sets[index(set)];
+    const void* const sent = op.exchanges_first ? on.a : op.in_place() ? on.c : on.workspace;
+    run::enqueue(stream, world, route, collective_of(problem.op), exchanged_dtype(problem), sent,
+                 op.exchanges_first ? on.workspace : on.c,
+                 collective_bytes(problem).count / bytes_of(exchanged_dtype(problem)));
+  });
+  return Alone{std::move(gemm), std::move(collective)};
 }
 
 }  // namespace overlaptune::cuda

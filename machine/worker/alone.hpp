@@ -12,8 +12,7 @@ namespace overlaptune::cuda {
 
 /// The two as `sequential` runs them: the library's GEMM on all SMs, and NCCL's own choice of CTAs
 /// on a ring.
-class Alone {
- public:
+struct Alone {
   /// Collective. Captures both for each operand set.
   [[nodiscard]] static Expected<Alone> make(run::World& world, run::GemmLibrary& library,
                                             const Problem& problem,
@@ -21,9 +20,6 @@ class Alone {
 
   Replay gemm;
   Replay collective;
-
- private:
-  Alone(Replay first, Replay second) : gemm(std::move(first)), collective(std::move(second)) {}
 };
 
 }  // namespace overlaptune::cuda

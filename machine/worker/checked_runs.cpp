@@ -39,10 +39,6 @@ void poison_all(CheckedConfig& config) {
   config.meet();
 }
 
-void run_on_all(CheckedConfig& config) {
-  for (int set = 0; set < config.sets(); ++set) config.run(set);
-}
-
 }  // namespace
 
 CheckedRuns check_runs(CheckedConfig& config) {
@@ -84,7 +80,7 @@ CheckedRuns check_replays(CheckedConfig& config) {
   // began too early and read the poison.
   const auto start = std::chrono::steady_clock::now();
   poison_all(config);
-  run_on_all(config);
+  for (int set = 0; set < config.sets(); ++set) config.run(set);
   runs.ended = config.ends();
   if (!runs.ended) return runs;
   look_at_all(config, runs);

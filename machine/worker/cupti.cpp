@@ -64,12 +64,13 @@ std::string_view advice(int status) {
   }
 }
 
-GpuRecord record_of(const CUpti_ActivityKernel10& kernel) {
-  return {.type = RecordType::kernel,
-          .name = kernel.name == nullptr ? "?" : kernel.name,
-          .stream = kernel.streamId,
-          .start_ns = kernel.start,
-          .end_ns = kernel.end};
+template <class Record>
+GpuRecord record_of(RecordType type, const char* name, const Record& record) {
+  return {.type = type,
+          .name = name,
+          .stream = record.streamId,
+          .start_ns = record.start,
+          .end_ns = record.end};
 }
 
 const char* name_of_copy(int kind) {
@@ -89,33 +90,24 @@ const char* name_of_copy(int kind) {
 
 template <class Copy>
 GpuRecord record_of_copy(const Copy& copy) {
-  return {.type = RecordType::copy,
-          .name = name_of_copy(copy.copyKind),
-          .stream = copy.streamId,
-          .start_ns = copy.start,
-          .end_ns = copy.end};
-}
-
-GpuRecord record_of(const CUpti_ActivityMemset4& set) {
-  return {.type = RecordType::set,
-          .name = "memset",
-          .stream = set.streamId,
-          .start_ns = set.start,
-          .end_ns = set.end};
+  return record_of(RecordType::copy, name_of_copy(copy.copyKind), copy);
 }
 
 /// None for a record that is not of a recorded kind.
 std::optional<GpuRecord> record_of(const CUpti_Activity* activity) {
   switch (activity->kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
-    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-      return record_of(*reinterpret_cast<const CUpti_ActivityKernel10*>(activity));
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
+      const auto& kernel = *reinterpret_cast<const CUpti_ActivityKernel10*>(activity);
+      return record_of(RecordType::kernel, kernel.name == nullptr ? "?" : kernel.name, kernel);
+    }
     case CUPTI_ACTIVITY_KIND_MEMCPY:
       return record_of_copy(*reinterpret_cast<const CUpti_ActivityMemcpy6*>(activity));
     case CUPTI_ACTIVITY_KIND_MEMCPY2:
       return record_of_copy(*reinterpret_cast<const CUpti_ActivityMemcpyPtoP4*>(activity));
     case CUPTI_ACTIVITY_KIND_MEMSET:
-      return record_of(*reinterpret_cast<const CUpti_ActivityMemset4*>(activity));
+      return record_of(RecordType::set, "memset",
+                       *reinterpret_cast<const CUpti_ActivityMemset4*>(activity));
     default:
       return std::nullopt;
   }
@@ -148,8 +140,7 @@ Expected<Cupti> Cupti::load(const std::vector<std::string>& libraries) {
     if (!found) return error_of(found);
     std::uint32_t version = 0;
     if (calls->get_version(&version) != CUPTI_SUCCESS || major_version(version) != kMajor) {
-      return tl::make_unexpected(Error{ErrorKind::machine_unavailable,
-                                       fmt::format("{} has version {}", library.name(), version)});
+      return unavailable(fmt::format("{} has version {}", library.name(), version));
     }
     return Cupti(std::move(calls));
   });

@@ -11,9 +11,8 @@ std::vector<std::string> cupti_libraries() {
 }
 
 Expected<Cupti> Cupti::load(const std::vector<std::string>& /*libraries*/) {
-  return tl::make_unexpected(Error{
-      ErrorKind::machine_unavailable,
-      "CUPTI: this program was built without it: build it where the CUDA toolkit 13 is installed"});
+  return unavailable(
+      "CUPTI: this program was built without it: build it where the CUDA toolkit 13 is installed");
 }
 
 Cupti::~Cupti() = default;

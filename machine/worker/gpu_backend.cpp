@@ -75,21 +75,7 @@ Workbench& GpuBackend::bench() {
 Expected<Samples> GpuBackend::measure(const Probe& probe) {
   test_problem_.reset();
   Workbench& on = bench();
-  struct {
-    Workbench& on;
-    Expected<Samples> operator()(const GemmProbe& p) { return measure_gemm(on, p); }
-    Expected<Samples> operator()(const CollectiveProbe& p) { return measure_collective(on, p); }
-    Expected<Samples> operator()(const ConcurrentProbe& p) { return measure_concurrent(on, p); }
-    Expected<Samples> operator()(const SustainedProbe& p) { return measure_sustained(on, p); }
-    Expected<Samples> operator()(const CopyProbe& p) { return measure_copy(on, p); }
-    Expected<Samples> operator()(const LaunchProbe& p) { return measure_launch(on, p); }
-    Expected<Samples> operator()(const PeerProbe& p) { return measure_peer(on, p); }
-    Expected<Samples> operator()(const LayerProbe& /*probe*/) {
-      return bad_input(std::string(kLayerProbeElsewhere));
-    }
-  } visitor{on};
-  auto samples = std::visit(visitor, probe);
-  return samples;
+  return std::visit([&](const auto& own) { return cuda::measure(on, own); }, probe);
 }
 
 Expected<RunReply> GpuBackend::run(const RunRequest& request,

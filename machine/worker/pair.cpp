@@ -8,8 +8,6 @@ namespace overlaptune::cuda {
 
 Expected<Pair> Pair::make(Workbench& bench, const GemmProbe& gemm, const run::Crew& crew,
                           const CollectiveProbe& collective) {
-  const Dtype operand = operand_of(gemm.elements);
-  const std::int64_t bytes = bytes_of(operand);
   const auto route = route_of(bench, collective);
   if (!route) return error_of(route);
   Pair pair;
@@ -18,18 +16,12 @@ Expected<Pair> Pair::make(Workbench& bench, const GemmProbe& gemm, const run::Cr
   pair.shape_ = {.m = gemm.m, .n = gemm.n, .k = gemm.k, .elements = gemm.elements, .sms = crew.sms};
   pair.count_ = element_count(collective);
   const auto room = placed(bench.world, [&](Bump& bump) {
-    pair.operands_ = {bump.take(gemm.m * gemm.k * bytes), bump.take(gemm.n * gemm.k * bytes),
-                      bump.take(gemm.m * gemm.n * result_bytes(gemm.elements)),
-                      bump.take_scales(gemm.elements, gemm.m, gemm.n)};
+    pair.operands_ = take_operands(bump, gemm);
     pair.buffers_ = take_buffers(bump, collective);
   });
   if (!room) return error_of(room);
   const cudaStream_t stream = bench.world.stream();
-  OVT_CHECK(kernels::fill_normal(stream, const_cast<void*>(pair.operands_.a), operand,
-                                 gemm.m * gemm.k, 1));
-  OVT_CHECK(kernels::fill_normal(stream, const_cast<void*>(pair.operands_.b), operand,
-                                 gemm.n * gemm.k, 2));
-  OVT_CHECK(fill_scales(stream, gemm, pair.operands_.scales));
+  fill(stream, gemm, pair.operands_, 0);
   const bool gathers = collective.collective == Collective::all_gather;
   const std::int64_t sent = gathers ? pair.count_ / route->ranks : pair.count_;
   OVT_CHECK(cudaMemsetAsync(pair.buffers_.send, 0x01,
@@ -59,7 +51,8 @@ void Pair::enqueue_gemm(Workbench& bench, cudaStream_t stream) const {
 }
 
 void Pair::enqueue_collective(Workbench& bench, cudaStream_t stream) const {
-  cuda::enqueue_collective(bench, stream, route_, collective_, buffers_, count_);
+  run::enqueue(stream, bench.world, route_, collective_, kMovedDtype, buffers_.send,
+               buffers_.receive, count_);
 }
 
 }  // namespace overlaptune::cuda

@@ -1,6 +1,5 @@
 #include "machine/worker/serve.hpp"
 
-#include <array>
 #include <charconv>
 #include <cstdio>
 #include <optional>
@@ -36,40 +35,23 @@ class Server {
     if (!connection_.send(to_line(reply), Clock::now() + kSendLimit)) throw ControllerGone{};
   }
 
-  /// False after `quit`. Throws what the backend throws.
-  bool answer(const Command& command) {
-    return std::visit([this](const auto& request) { return answer_one(request); }, command);
-  }
-
- private:
-  bool answer_one(const UniqueIdRequest&) {
-    say(UniqueId{backend_.unique_id()});
-    return true;
-  }
-  bool answer_one(const JoinRequest& request) {
+  // Each throws what the backend throws.
+  void answer(const UniqueIdRequest& /*request*/) { say(UniqueId{backend_.unique_id()}); }
+  void answer(const JoinRequest& request) {
     backend_.join(request, rank_);
     say(Joined{});
-    return true;
   }
-  bool answer_one(const PrepareRequest& request) {
+  void answer(const PrepareRequest& request) {
     backend_.prepare(request);
     say(Prepared{});
-    return true;
   }
-  bool answer_one(const MeasureRequest& request) {
-    reply(backend_.measure(request.probe));
-    return true;
-  }
-  bool answer_one(const RunRequest& request) {
+  void answer(const MeasureRequest& request) { reply(backend_.measure(request.probe)); }
+  void answer(const RunRequest& request) {
     reply(backend_.run(request, [this](const RunStep& step) { say(step); }));
-    return true;
   }
-  bool answer_one(const Ping&) {
-    say(Pong{});
-    return true;
-  }
-  bool answer_one(const Quit&) { return false; }
+  void answer(const Quit& /*request*/) {}  // by the end of the connection
 
+ private:
   template <class T>
   void reply(Expected<T> outcome) {
     if (outcome) {
@@ -129,12 +111,9 @@ Expected<WorkerOptions> worker_options(int argc, const char* const* argv) {
       if (colon != std::string_view::npos) parsed = number(value.substr(colon + 1), kLargestPort);
       if (parsed) options.host = without_brackets(std::string(value.substr(0, colon)));
       options.port = parsed.value_or(0);
-    } else if (flag == "--rank") {
+    } else if (flag == "--rank" || flag == "--local-rank") {
       parsed = number(value, kMostRanks - 1);
-      options.rank = parsed.value_or(-1);
-    } else if (flag == "--local-rank") {
-      parsed = number(value, kMostRanks - 1);
-      options.local_rank = parsed.value_or(-1);
+      (flag == "--rank" ? options.rank : options.local_rank) = parsed.value_or(-1);
     }
     if (!parsed) {
       return bad_input(fmt::format(
@@ -164,7 +143,8 @@ int serve(Connection connection, int rank, const std::string& version, Backend& 
       if (received.what == Received::What::closed) return 0;
       const auto command = parse_command(received.text);
       if (!command) return fail(connection, command.error().message);
-      if (!server.answer(*command)) return 0;
+      if (std::holds_alternative<Quit>(*command)) return 0;
+      std::visit([&](const auto& request) { server.answer(request); }, *command);
     }
   } catch (const ControllerGone&) {
     return 0;

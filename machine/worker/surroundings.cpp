@@ -23,21 +23,16 @@ Expected<std::unique_ptr<Surroundings>> Surroundings::make(Workbench& bench, Run
   if (phase == RunPhase::steady) return made;
   made->bytes_ = 2 * bench.l2_bytes;
   const auto bytes = static_cast<std::size_t>(made->bytes_);
-  std::string lacks;
-  try {
+  const auto lacks = lacking(bench.world, [&] {
     made->written_ = run::device_memory(bytes);
     if (phase == RunPhase::beside) {
       made->read_ = run::device_memory(bytes);
       made->flag_ = run::device_memory(sizeof(std::uint32_t));
     }
-  } catch (const Failure& failure) {
-    if (failure.kind() != ErrorKind::out_of_memory) throw;
-    lacks = failure.what();
-  }
-  // All ranks go on or none: the others would wait for it.
-  if (bench.world.largest(lacks.empty() ? 0 : 1) > 0) {
+  });
+  if (lacks) {
     return bad_input(fmt::format("phase {}: {}", to_string(phase),
-                                 lacks.empty() ? "another rank lacks the memory for it" : lacks));
+                                 lacks->empty() ? "another rank lacks the memory for it" : *lacks));
   }
   if (phase != RunPhase::beside) return made;
   made->copies_ = run::make_stream();

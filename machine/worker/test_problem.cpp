@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/index.hpp"
 #include "machine/worker/reference_rows.hpp"
 #include "run/memory/sizes.hpp"
 
@@ -65,7 +66,7 @@ Expected<void> TestProblem::allocate() {
       (checked + problem_.n) * problem_.k * operand_bytes(problem_.elements);
   const std::int64_t reference = checked * problem_.n * static_cast<std::int64_t>(sizeof(double));
   const auto try_sets = [&](int sets) {
-    operands_.resize(static_cast<std::size_t>(sets));
+    operands_.resize(index(sets));
     return placed(
         bench_.world,
         [&](Bump& bump) {
@@ -79,7 +80,7 @@ Expected<void> TestProblem::allocate() {
           }
         },
         static_cast<std::size_t>(operands + sets * reference) +
-            static_cast<std::size_t>(sets) * exchanged_bytes());  // for `lay_apart`
+            index(sets) * exchanged_bytes());  // for `lay_apart`
   };
   // Not all configs use the workspace, so it does not count: the operands alone must exceed the
   // cache.
@@ -100,19 +101,14 @@ Expected<void> TestProblem::lay_apart(bool apart) {
                               cudaMemcpyDeviceToDevice, bench_.world.stream()));
   }
   if (!apart || !given_.empty()) return {};
-  std::string lacks;
   std::vector<run::DeviceMemory> memory;
-  try {
+  const auto lacks = lacking(bench_.world, [&] {
     for (int set = 0; set < sets(); ++set) memory.push_back(run::device_memory(exchanged_bytes()));
-  } catch (const Failure& failure) {
-    if (failure.kind() != ErrorKind::out_of_memory) throw;
-    lacks = failure.what();
-  }
-  // All ranks go on or none: the others would wait for it.
-  if (bench_.world.largest(lacks.empty() ? 0 : 1) > 0) {
+  });
+  if (lacks) {
     apart_ = false;
-    return bad_input(lacks.empty() ? "another rank lacks memory for operands as callers have them"
-                                   : "operands as callers have them: " + lacks);
+    return bad_input(lacks->empty() ? "another rank lacks memory for operands as callers have them"
+                                    : "operands as callers have them: " + *lacks);
   }
   apart_memory_ = std::move(memory);
   for (std::size_t set = 0; set < operands_.size(); ++set) {
@@ -141,7 +137,7 @@ void TestProblem::fill_inputs() {
   const cudaStream_t stream = bench_.world.stream();
   const int me = bench_.world.rank();
   for (int set = 0; set < sets(); ++set) {
-    const run::Operands& on = operands_[static_cast<std::size_t>(set)];
+    const run::Operands& on = operands_[index(set)];
     OVT_CHECK(kernels::fill_normal(stream, const_cast<void*>(on.a), operand_of(problem_.elements),
                                    run::elements_of_a(problem_), seed_of(set, me, false)));
     OVT_CHECK(kernels::fill_normal(stream, const_cast<void*>(on.b), operand_of(problem_.elements),
@@ -216,11 +212,11 @@ void TestProblem::accumulate(int set, double* reference) {
 }
 
 void TestProblem::poison(int set) {
-  const run::Operands& on = operands_[static_cast<std::size_t>(set)];
+  const run::Operands& on = operands_[index(set)];
   const cudaStream_t stream = bench_.world.stream();
   // All bits set is NaN in every type.
   const std::int64_t bytes = run::bytes_of_c(problem_);
-  const run::Operands& given_set = given()[static_cast<std::size_t>(set)];
+  const run::Operands& given_set = given()[index(set)];
   if (given_set.a != on.a) {
     OVT_CHECK(cudaMemsetAsync(const_cast<void*>(on.a), 0xff, exchanged_bytes(), stream));
   }
@@ -234,13 +230,12 @@ void TestProblem::poison(int set) {
 void TestProblem::compare(int set, bool in_world) {
   if (bench_.world.rank() >= problem_.ranks) return;
   const std::span<const run::Operands> where = in_world ? operands() : given();
-  OVT_CHECK(
-      kernels::compare(bench_.world.stream(), where[static_cast<std::size_t>(set)].c,
-                       run::elements_of_c(problem_), result_of(problem_.elements),
-                       static_cast<const double*>(references_[static_cast<std::size_t>(set)].get()),
-                       static_cast<const std::int64_t*>(rows_on_device_.get()),
-                       static_cast<std::int64_t>(rows_.size()), problem_.n,
-                       static_cast<kernels::Deviation*>(deviation_.get())));
+  OVT_CHECK(kernels::compare(bench_.world.stream(), where[index(set)].c,
+                             run::elements_of_c(problem_), result_of(problem_.elements),
+                             static_cast<const double*>(references_[index(set)].get()),
+                             static_cast<const std::int64_t*>(rows_on_device_.get()),
+                             static_cast<std::int64_t>(rows_.size()), problem_.n,
+                             static_cast<kernels::Deviation*>(deviation_.get())));
 }
 
 kernels::Deviation TestProblem::deviation() {

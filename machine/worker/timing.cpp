@@ -29,6 +29,12 @@ int cold_sets(std::int64_t bytes, std::int64_t l2_bytes) {
       std::clamp<std::int64_t>((2 * l2_bytes + bytes - 1) / bytes, 2, kMostSets));
 }
 
+Microseconds between(const run::Event& from, const run::Event& to) {
+  float ms = 0;
+  OVT_CHECK(cudaEventElapsedTime(&ms, from.get(), to.get()));
+  return us(1e3 * static_cast<double>(ms));
+}
+
 Replay::Replay(run::World& world, int sets, const Task& submit) {
   for (int set = 0; set < sets; ++set) {
     const run::Graph graph =
@@ -85,9 +91,7 @@ std::vector<Timed> Timer::rounds(const std::vector<Task>& tasks, int repetitions
     OVT_CHECK(cudaStreamSynchronize(stream));
     for (std::size_t slot = 0; slot < count; ++slot) {
       const std::size_t task = slot % tasks.size();
-      float ms = 0;
-      OVT_CHECK(cudaEventElapsedTime(&ms, slots_[slot].start.get(), slots_[slot].end.get()));
-      results[task].times.push_back(us(1e3 * static_cast<double>(ms)));
+      results[task].times.push_back(between(slots_[slot].start, slots_[slot].end));
       const kernels::ClockStamp& from = seen[2 * slot];
       const kernels::ClockStamp& to = seen[2 * slot + 1];
       if (from.sm != to.sm || to.cycles <= from.cycles) continue;

@@ -20,6 +20,9 @@ using Task = std::function<void(cudaStream_t stream, int turn)>;
 /// comes: at least 2, and together twice the L2 cache; 1 if a single one is as large.
 [[nodiscard]] int cold_sets(std::int64_t bytes, std::int64_t l2_bytes);
 
+/// Time on the GPU between two events that have happened.
+[[nodiscard]] Microseconds between(const run::Event& from, const run::Event& to);
+
 /// One captured graph for each buffer set, replayed in turn.
 class Replay {
  public:

@@ -61,9 +61,7 @@ Expected<std::unique_ptr<Tracer>> Tracer::open(const std::vector<std::string>& l
   {
     const std::lock_guard lock(inbox().mutex);
     if (inbox().reader != nullptr) {
-      return tl::make_unexpected(
-          Error{ErrorKind::machine_unavailable,
-                "CUPTI: a tracer of this process is open already: close it first"});
+      return unavailable("CUPTI: a tracer of this process is open already: close it first");
     }
     inbox().reader = &tracer->cupti_;
   }

@@ -6,9 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "machine/worker/alone.hpp"
-#include "machine/worker/checked_runs.hpp"
 #include "machine/worker/entry.hpp"
-#include "machine/worker/fault.hpp"
 #include "machine/worker/probes/probes.hpp"
 #include "machine/worker/surroundings.hpp"
 #include "machine/worker/tracer.hpp"
@@ -98,47 +96,6 @@ std::vector<Activity> traced(Workbench& bench, Entry& entry, Tracer& tracer) {
   return seen;
 }
 
-/// An entry whose results are checked.
-class CheckedEntry final : public CheckedConfig {
- public:
-  CheckedEntry(Workbench& bench, TestProblem& problem, Entry& entry, Seconds patience, Fault fault)
-      : bench_(bench), problem_(problem), entry_(entry), patience_(patience), fault_(fault) {}
-
-  [[nodiscard]] int sets() const override { return problem_.sets(); }
-  void poison(int set) override { problem_.poison(set); }
-  void meet() override {
-    // The GPU waits until the host is ahead, so that the runs follow one another at once.
-    OVT_CHECK(kernels::spin(stream(), kHeadStart));
-    bench_.world.barrier(stream());
-  }
-  void delay_last_rank(std::chrono::nanoseconds pause) override {
-    const bool last = bench_.world.rank() + 1 == problem_.problem().ranks;
-    if (last) OVT_CHECK(kernels::spin(stream(), pause.count()));
-  }
-  void run(int set) override {
-    ++under_way_;
-    if (fault_.kind == Fault::Kind::wrong_replays && under_way_ == 2) return;
-    entry_(stream(), set);
-  }
-  [[nodiscard]] bool ends() override {
-    under_way_ = 0;
-    return entry_.ends(patience_);
-  }
-  void compare(int set) override { problem_.compare(set, entry_.places_c()); }
-  [[nodiscard]] kernels::Deviation deviation() override { return problem_.deviation(); }
-
- private:
-  static constexpr std::int64_t kHeadStart = 300'000;  // ns
-  [[nodiscard]] cudaStream_t stream() const { return bench_.world.stream(); }
-
-  Workbench& bench_;
-  TestProblem& problem_;
-  Entry& entry_;
-  Seconds patience_;
-  Fault fault_;
-  int under_way_ = 0;  ///< runs since the last wait for their end
-};
-
 /// Puts the verdict on the runs into `samples`. Returns false if the config did not pass; `when`
 /// opens the reason.
 bool passes(const CheckedRuns& runs, double allowed, Seconds patience, std::string_view when,
@@ -164,9 +121,8 @@ Expected<RunReply> validate(Workbench& bench, TestProblem& problem, const RunReq
   auto baseline = plan_of(bench, problem, Config{}, request.launch);
   if (!baseline) return error_of(baseline);
   Entry reference(bench, problem, std::move(*baseline), request.launch,
-                  through_world(request.problem, Config{}));
-  CheckedEntry checked_reference(bench, problem, reference, std::chrono::hours(1), {});
-  const CheckedRuns rounding = check_runs(checked_reference);
+                  through_world(request.problem, Config{}), std::chrono::hours(1));
+  const CheckedRuns rounding = check_runs(reference);
   const Seconds patience = kPatience + kSlowest * rounding.last;
   if (const std::string wrong = complaint(rounding.worst, kMostRounding); !wrong.empty()) {
     throw Failure(ErrorKind::machine_unavailable, fmt::format("{}: sequential itself is wrong: {}",
@@ -181,7 +137,6 @@ Expected<RunReply> validate(Workbench& bench, TestProblem& problem, const RunReq
   RunReply reply;
   reply.configs.resize(request.configs.size());
   std::vector<std::unique_ptr<Entry>> entries(request.configs.size());
-  std::vector<std::unique_ptr<CheckedEntry>> checked(request.configs.size());
   std::vector<Task> tasks;
   std::vector<std::size_t> timed;
   for (std::size_t i = 0; i < request.configs.size(); ++i) {
@@ -197,21 +152,21 @@ Expected<RunReply> validate(Workbench& bench, TestProblem& problem, const RunReq
       continue;
     }
     entries[i] = std::make_unique<Entry>(bench, problem, std::move(*plan), request.launch,
-                                         through_world(request.problem, request.configs[i]));
+                                         through_world(request.problem, request.configs[i]),
+                                         patience, fault);
     at({.config = index, .step = "check"});
     inject(fault, bench.world);
-    checked[i] = std::make_unique<CheckedEntry>(bench, problem, *entries[i], patience, fault);
-    const CheckedRuns runs = fault.kind == Fault::Kind::delays ? check_delayed_runs(*checked[i])
-                                                               : check_runs(*checked[i]);
+    const CheckedRuns runs = fault.kind == Fault::Kind::delays ? check_delayed_runs(*entries[i])
+                                                               : check_runs(*entries[i]);
     if (!passes(runs, allowed, patience, "", samples)) continue;
-    tasks.push_back([&entry = *entries[i]](cudaStream_t stream, int turn) { entry(stream, turn); });
+    tasks.emplace_back(std::ref(*entries[i]));
     timed.push_back(i);
   }
 
   auto alone = Alone::make(bench.world, bench.library, request.problem, problem.operands());
   if (!alone) return error_of(alone);
-  tasks.push_back([&](cudaStream_t stream, int turn) { alone->gemm(stream, turn); });
-  tasks.push_back([&](cudaStream_t stream, int turn) { alone->collective(stream, turn); });
+  tasks.emplace_back(std::cref(alone->gemm));
+  tasks.emplace_back(std::cref(alone->collective));
   // A hang is most likely the newest config's.
   at({.config = timed.empty() ? -1 : static_cast<int>(timed.back()), .step = "time"});
   if (request.phase != RunPhase::cold) {
@@ -230,7 +185,7 @@ Expected<RunReply> validate(Workbench& bench, TestProblem& problem, const RunReq
   for (const std::size_t i : timed) {
     at({.config = static_cast<int>(i), .step = "check"});
     ConfigSamples& samples = reply.configs[i];
-    if (passes(check_replays(*checked[i]), allowed, patience, kAfterTiming, samples)) {
+    if (passes(check_replays(*entries[i]), allowed, patience, kAfterTiming, samples)) {
       valid.push_back(i);
     } else {
       samples.times.clear();

@@ -1,6 +1,10 @@
 #pragma once
 // The workbench: communicators, libraries and memory that all work of a worker uses.
 
+#include <optional>
+#include <string>
+
+#include "core/base/error.hpp"
 #include "machine/worker/timing.hpp"
 #include "run/engine.hpp"
 #include "run/host/nvml.hpp"
@@ -27,6 +31,20 @@ struct Workbench {
   [[nodiscard]] Conditions conditions(const Timed& timed) const;
   [[nodiscard]] int cold_sets(std::int64_t bytes) const { return cuda::cold_sets(bytes, l2_bytes); }
 };
+
+/// Calls `allocate()` on all ranks, which go on or none: the others would wait for it. Collective.
+/// Returns the memory that this rank lacks, an empty text if another one does; none if all have it.
+template <class Allocate>
+[[nodiscard]] std::optional<std::string> lacking(run::World& world, Allocate&& allocate) {
+  std::string lacks;
+  try {
+    allocate();
+  } catch (const Failure& failure) {
+    if (failure.kind() != ErrorKind::out_of_memory) throw;
+    lacks = failure.what();
+  }
+  return world.largest(lacks.empty() ? 0 : 1) > 0 ? std::optional(lacks) : std::nullopt;
+}
 
 /// Hands out parts of `World::memory`, the same ones on every rank, each aligned to 4 KiB.
 class Bump {

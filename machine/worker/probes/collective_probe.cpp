@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "core/base/index.hpp"
 #include "kernels/support.hpp"
 #include "machine/worker/probes/probes.hpp"
 #include "run/exchange/collective.hpp"
@@ -56,19 +58,12 @@ CollectiveBuffers take_buffers(Bump& bump, const CollectiveProbe& probe) {
   return buffers;
 }
 
-void enqueue_collective(Workbench& bench, cudaStream_t stream, const run::CommKey& route,
-                        Collective collective, const CollectiveBuffers& buffers,
-                        std::int64_t count) {
-  run::enqueue(stream, bench.world, route, collective, kMovedDtype, buffers.send, buffers.receive,
-               count);
-}
-
-Expected<Samples> measure_collective(Workbench& bench, const CollectiveProbe& probe) {
+Expected<Samples> measure(Workbench& bench, const CollectiveProbe& probe) {
   const auto route = route_of(bench, probe);
   if (!route) return error_of(route);
   const std::int64_t count = element_count(probe);
   const int sets = bench.cold_sets(2 * count * kElement);
-  std::vector<CollectiveBuffers> buffers(static_cast<std::size_t>(sets));
+  std::vector<CollectiveBuffers> buffers(index(sets));
   std::byte* begin = nullptr;
   std::size_t bytes = 0;
   const auto room = placed(bench.world, [&](Bump& bump) {
@@ -82,17 +77,18 @@ Expected<Samples> measure_collective(Workbench& bench, const CollectiveProbe& pr
   OVT_CHECK(cudaMemsetAsync(begin, 0x01, bytes, stream));
   if (auto ready = run::make_ready(bench.world, *route); !ready) return error_of(ready);
   const auto submit = [&](cudaStream_t to, int set) {
-    enqueue_collective(bench, to, *route, probe.collective, buffers[static_cast<std::size_t>(set)],
-                       count);
+    const CollectiveBuffers& own = buffers[index(set)];
+    run::enqueue(to, bench.world, *route, probe.collective, kMovedDtype, own.send, own.receive,
+                 count);
   };
   submit(stream, 0);  // connects
   const Replay replay(bench.world, sets, submit);
-  const auto task = [&](cudaStream_t to, int turn) { replay(to, turn); };
-  const Timed warm = bench.timer.rounds({task}, count > (std::int64_t{8} << 20) ? 1 : 3).front();
+  const int warming = count > (std::int64_t{8} << 20) ? 1 : 3;
+  const Timed warm = bench.timer.rounds({std::cref(replay)}, warming).front();
   // Over slow links two repetitions are enough: long ones differ little. All ranks must agree.
   constexpr Microseconds kLong = us(20'000);
   const bool is_long = us(bench.world.largest(warm.times.back().count())) > kLong;
-  Timed timed = bench.timer.until_quiet(task, is_long ? 2 : 4, 20, us(4'000));
+  Timed timed = bench.timer.until_quiet(std::cref(replay), is_long ? 2 : 4, 20, us(4'000));
   return Samples{.times = std::move(timed.times), .conditions = bench.conditions(timed)};
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "core/base/error.hpp"
 #include "core/statistics.hpp"
@@ -40,12 +41,6 @@ struct ChainTimes {
 
 int length(Microseconds whole, const Side& side) {
   return static_cast<int>(std::clamp(std::ceil(whole / side.guess), 1.0, double{kLongestChain}));
-}
-
-Microseconds between(const run::Event& from, const run::Event& to) {
-  float ms = 0;
-  OVT_CHECK(cudaEventElapsedTime(&ms, from.get(), to.get()));
-  return us(1e3 * static_cast<double>(ms));
 }
 
 std::optional<double> clock_of(const kernels::ClockStamp& from, const kernels::ClockStamp& to) {
@@ -147,14 +142,13 @@ Expected<Timed> beside(Workbench& bench, Chains& chains, const Side& timed, cons
   if (!outlasted)
     return bad_input("concurrent: the other side ended first: it is too short beside");
   const Replay replay(bench.world, 1, timed.task);
-  const Task replays = [&](cudaStream_t to, int turn) { replay(to, turn); };
-  static_cast<void>(bench.timer.rounds({replays}, 1));
+  static_cast<void>(bench.timer.rounds({std::cref(replay)}, 1));
   ChainTimes alone;
   Timed replayed;
   {
     const run::Occupied others(bench.world.stream(), taken);
     alone = chains.run(timed, inner, around, 0, kRepetitionsAlone);
-    replayed = bench.timer.rounds({replays}, 5).front();
+    replayed = bench.timer.rounds({std::cref(replay)}, 5).front();
   }
   const bool clocked =
       is_gemm && together.sm_clock_mhz && alone.sm_clock_mhz && replayed.sm_clock_mhz;
@@ -170,7 +164,7 @@ Expected<Timed> beside(Workbench& bench, Chains& chains, const Side& timed, cons
 
 }  // namespace
 
-Expected<Samples> measure_concurrent(Workbench& bench, const ConcurrentProbe& probe) {
+Expected<Samples> measure(Workbench& bench, const ConcurrentProbe& probe) {
   const int ctas = probe.collective.comm_ctas;
   const bool persistent = ctas != kHandedOver;
   if (!persistent && probe.gemm.tile.is_library()) {
@@ -198,9 +192,9 @@ Expected<Samples> measure_concurrent(Workbench& bench, const ConcurrentProbe& pr
   if (!products) return error_of(products);
   auto exchanges = beside(bench, chains, exchange, product, false, 0, takes_part);
   if (!exchanges) return error_of(exchanges);
-  Samples samples{.times = std::move(products->times), .conditions = bench.conditions(*products)};
-  samples.collective_times = std::move(exchanges->times);
-  return samples;
+  return Samples{.times = std::move(products->times),
+                 .collective_times = std::move(exchanges->times),
+                 .conditions = bench.conditions(*products)};
 }
 
 }  // namespace overlaptune::cuda

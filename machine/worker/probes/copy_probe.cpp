@@ -2,11 +2,12 @@
 
 #include <cstring>
 #include <optional>
-#include <utility>
+#include <span>
 
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "core/base/index.hpp"
 #include "kernels/support.hpp"
 #include "machine/worker/probes/probes.hpp"
 #include "run/memory/peer_way.hpp"
@@ -14,42 +15,24 @@
 namespace overlaptune::cuda {
 namespace {
 
-/// Memory of this rank, and the memory of another rank opened here.
-class PeerMemory {
- public:
-  /// Collective. `of`: the rank whose memory is opened; none on a rank that does not copy.
-  PeerMemory(run::World& world, std::size_t bytes, std::optional<int> of)
-      : own_(run::device_memory(bytes)), copies_(of) {
-    cudaIpcMemHandle_t mine{};
-    OVT_CHECK(cudaIpcGetMemHandle(&mine, own_.get()));
-    const auto all = world.gathered(std::as_bytes(std::span(&mine, 1)));
-    if (!of) return;
-    cudaIpcMemHandle_t theirs{};
-    std::memcpy(&theirs, all.data() + static_cast<std::size_t>(*of) * sizeof theirs, sizeof theirs);
-    opened_ = cudaIpcOpenMemHandle(&memory_, theirs, cudaIpcMemLazyEnablePeerAccess);
-    if (opened_ != cudaSuccess) static_cast<void>(cudaGetLastError());
+using Mapping = run::Handle<void*, &cudaIpcCloseMemHandle>;
+
+/// Collective. The memory of rank `of`, opened here; `own` is what this rank opens to others. Empty
+/// where it cannot be opened, and on a rank that does not copy.
+Mapping opened(run::World& world, void* own, std::optional<int> of) {
+  cudaIpcMemHandle_t mine{};
+  OVT_CHECK(cudaIpcGetMemHandle(&mine, own));
+  const auto all = world.gathered(std::as_bytes(std::span(&mine, 1)));
+  if (!of) return Mapping();
+  cudaIpcMemHandle_t theirs{};
+  std::memcpy(&theirs, all.data() + index(*of) * sizeof theirs, sizeof theirs);
+  void* memory = nullptr;
+  if (cudaIpcOpenMemHandle(&memory, theirs, cudaIpcMemLazyEnablePeerAccess) == cudaSuccess) {
+    return Mapping(memory);
   }
-  ~PeerMemory() { close(); }
-  PeerMemory(const PeerMemory&) = delete;
-  PeerMemory& operator=(const PeerMemory&) = delete;
-
-  /// Closes the other rank's memory; to be done before its owner frees it.
-  void close() {
-    if (std::exchange(opened_, cudaErrorUnknown) == cudaSuccess) {
-      static_cast<void>(cudaIpcCloseMemHandle(memory_));
-    }
-  }
-
-  [[nodiscard]] bool copies() const { return copies_.has_value(); }
-  [[nodiscard]] bool is_unreachable() const { return copies() && opened_ != cudaSuccess; }
-  [[nodiscard]] void* memory() const { return memory_; }
-
- private:
-  run::DeviceMemory own_;
-  std::optional<int> copies_;
-  void* memory_ = nullptr;
-  cudaError_t opened_ = cudaErrorUnknown;
-};
+  static_cast<void>(cudaGetLastError());
+  return Mapping();
+}
 
 /// Times copies of `size` from this rank to the rank `to`, by the stores of `ctas` CTAs or (0) by a
 /// copy engine. A rank with no `to` only takes part in the barriers. Collective.
@@ -62,18 +45,18 @@ Expected<Samples> copies(Workbench& bench, Bytes size, int ctas, std::optional<i
   }
   const run::DeviceMemory from = run::device_memory(bytes);
   OVT_CHECK(cudaMemset(from.get(), 0x5a, bytes));
-  PeerMemory peer(world, bytes, to);
-  const bool reachable = world.largest(peer.is_unreachable() ? 1 : 0) == 0;
+  const run::DeviceMemory own = run::device_memory(bytes);
+  Mapping peer = opened(world, own.get(), to);
+  const bool reachable = world.largest(to && !peer ? 1 : 0) == 0;
   Samples samples;
   if (reachable) {
     const Task task = [&](cudaStream_t stream, int) {
-      if (!peer.copies()) return;
+      if (!to) return;
       if (ctas > 0) {
-        OVT_CHECK(kernels::copy_by_stores(stream, peer.memory(), from.get(),
+        OVT_CHECK(kernels::copy_by_stores(stream, peer.get(), from.get(),
                                           static_cast<std::int64_t>(bytes), ctas));
       } else {
-        OVT_CHECK(
-            cudaMemcpyAsync(peer.memory(), from.get(), bytes, cudaMemcpyDeviceToDevice, stream));
+        OVT_CHECK(cudaMemcpyAsync(peer.get(), from.get(), bytes, cudaMemcpyDeviceToDevice, stream));
       }
     };
     static_cast<void>(bench.timer.rounds({task}, 2));
@@ -83,7 +66,7 @@ Expected<Samples> copies(Workbench& bench, Bytes size, int ctas, std::optional<i
   // No rank closes memory to which it still writes, and no rank frees memory that another one has
   // open.
   OVT_CHECK(cudaStreamSynchronize(world.stream()));
-  peer.close();
+  peer = Mapping();
   static_cast<void>(world.largest(0));
   if (!reachable) return bad_input("copy: these GPUs cannot reach each other's memory");
   return samples;
@@ -91,12 +74,12 @@ Expected<Samples> copies(Workbench& bench, Bytes size, int ctas, std::optional<i
 
 }  // namespace
 
-Expected<Samples> measure_copy(Workbench& bench, const CopyProbe& probe) {
+Expected<Samples> measure(Workbench& bench, const CopyProbe& probe) {
   const int next = (bench.world.rank() + 1) % bench.world.ranks();
   return copies(bench, probe.bytes, probe.ctas, next);
 }
 
-Expected<Samples> measure_peer(Workbench& bench, const PeerProbe& probe) {
+Expected<Samples> measure(Workbench& bench, const PeerProbe& probe) {
   const int ranks = bench.world.ranks();
   const auto is_rank = [&](int rank) { return rank >= 0 && rank < ranks; };
   if (!is_rank(probe.from) || !is_rank(probe.to) || probe.from == probe.to) {

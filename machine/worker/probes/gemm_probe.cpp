@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <functional>
 
 #include "core/base/error.hpp"
+#include "core/base/index.hpp"
 #include "kernels/support.hpp"
 #include "machine/worker/probes/probes.hpp"
 #include "run/gemm/occupied.hpp"
@@ -8,30 +10,29 @@
 namespace overlaptune::cuda {
 namespace {
 
+struct Sizes {
+  std::int64_t a;  ///< bytes of each matrix
+  std::int64_t b;
+  std::int64_t c;
+};
+
+Sizes sizes_of(const GemmProbe& probe) {
+  const std::int64_t bytes = operand_bytes(probe.elements);
+  return {probe.m * probe.k * bytes, probe.n * probe.k * bytes,
+          probe.m * probe.n * result_bytes(probe.elements)};
+}
+
 /// Sets of filled operands to rotate between.
-Expected<std::vector<run::GemmOperands>> take_operands(Workbench& bench, const GemmProbe& probe) {
-  const std::int64_t a = probe.m * probe.k;
-  const std::int64_t b = probe.n * probe.k;
-  const std::int64_t c = probe.m * probe.n;
-  const Dtype operand = operand_of(probe.elements);
-  const std::int64_t bytes = bytes_of(operand);
-  const std::int64_t c_bytes = c * result_bytes(probe.elements);
-  const int sets = bench.cold_sets((a + b) * bytes + c_bytes);
-  std::vector<run::GemmOperands> operands(static_cast<std::size_t>(sets));
+Expected<std::vector<run::GemmOperands>> filled_sets(Workbench& bench, const GemmProbe& probe) {
+  const Sizes sizes = sizes_of(probe);
+  const int sets = bench.cold_sets(sizes.a + sizes.b + sizes.c);
+  std::vector<run::GemmOperands> operands(index(sets));
   const auto room = placed(bench.world, [&](Bump& bump) {
-    for (run::GemmOperands& set : operands) {
-      set = {bump.take(a * bytes), bump.take(b * bytes), bump.take(c_bytes),
-             bump.take_scales(probe.elements, probe.m, probe.n)};
-    }
+    for (run::GemmOperands& set : operands) set = take_operands(bump, probe);
   });
   if (!room) return error_of(room);
-  const cudaStream_t stream = bench.world.stream();
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    OVT_CHECK(
-        kernels::fill_normal(stream, const_cast<void*>(operands[i].a), operand, a, 2 * i + 1));
-    OVT_CHECK(
-        kernels::fill_normal(stream, const_cast<void*>(operands[i].b), operand, b, 2 * i + 2));
-    OVT_CHECK(fill_scales(stream, probe, operands[i].scales));
+    fill(bench.world.stream(), probe, operands[i], i);
   }
   return operands;
 }
@@ -40,11 +41,10 @@ Expected<std::vector<run::GemmOperands>> take_operands(Workbench& bench, const G
 Samples timed(Workbench& bench, std::size_t sets, int occupied, Microseconds settling,
               const Task& submit) {
   const Replay replay(bench.world, static_cast<int>(sets), submit);
-  const auto task = [&](cudaStream_t to, int turn) { replay(to, turn); };
-  static_cast<void>(bench.timer.rounds({task}, 1));
+  static_cast<void>(bench.timer.rounds({std::cref(replay)}, 1));
   const run::Occupied others(bench.world.stream(), occupied);
-  bench.timer.sustain({task}, settling);
-  Timed seen = bench.timer.until_quiet(task, 5, 15, us(10'000));
+  bench.timer.sustain({std::cref(replay)}, settling);
+  Timed seen = bench.timer.until_quiet(std::cref(replay), 5, 15, us(10'000));
   return {.times = std::move(seen.times), .conditions = bench.conditions(seen)};
 }
 
@@ -57,11 +57,10 @@ Expected<Samples> measure_library(Workbench& bench, const GemmProbe& probe,
                              .sms = probe.sms == bench.sms ? run::kAllSms : probe.sms};
   const auto choice = bench.library.choose(shape, operands);
   if (!choice) return error_of(choice);
-  Samples samples =
-      timed(bench, operands.size(), shape.sms > 0 ? bench.sms - shape.sms : 0, us(40'000),
-            [&](cudaStream_t to, int set) {
-              bench.library.enqueue(to, shape, *choice, operands[static_cast<std::size_t>(set)]);
-            });
+  Samples samples = timed(bench, operands.size(), shape.sms > 0 ? bench.sms - shape.sms : 0,
+                          us(40'000), [&](cudaStream_t to, int set) {
+                            bench.library.enqueue(to, shape, *choice, operands[index(set)]);
+                          });
   if (!choice->tile.is_library()) samples.library_tile = choice->tile;
   return samples;
 }
@@ -78,21 +77,30 @@ Expected<Samples> measure_own(Workbench& bench, const GemmProbe& probe,
         **gemm, probe, {.sms = probe.sms > 0 ? probe.sms : bench.sms}, set, counter.get()));
   }
   // Settles for a shorter time than the library's GEMMs, to which the law of the clock is fitted.
-  return timed(bench, operands.size(), 0, us(15'000), [&](cudaStream_t to, int set) {
-    (*gemm)->enqueue(to, launches[static_cast<std::size_t>(set)]);
-  });
+  return timed(bench, operands.size(), 0, us(15'000),
+               [&](cudaStream_t to, int set) { (*gemm)->enqueue(to, launches[index(set)]); });
 }
 
 }  // namespace
 
-cudaError_t fill_scales(cudaStream_t stream, const GemmProbe& probe,
-                        const run::ScaleOperands& scales) {
-  if (!is_scaled(probe.elements)) return cudaSuccess;
-  const cudaError_t status = kernels::fill_scales(stream, const_cast<float*>(scales.a), nullptr,
-                                                  scale_count(probe.elements, probe.m), 1);
-  if (status != cudaSuccess) return status;
-  return kernels::fill_scales(stream, const_cast<float*>(scales.b), nullptr,
-                              scale_count(probe.elements, probe.n), 2);
+run::GemmOperands take_operands(Bump& bump, const GemmProbe& probe) {
+  const Sizes sizes = sizes_of(probe);
+  return {bump.take(sizes.a), bump.take(sizes.b), bump.take(sizes.c),
+          bump.take_scales(probe.elements, probe.m, probe.n)};
+}
+
+void fill(cudaStream_t stream, const GemmProbe& probe, const run::GemmOperands& operands,
+          std::size_t set) {
+  const Dtype operand = operand_of(probe.elements);
+  OVT_CHECK(kernels::fill_normal(stream, const_cast<void*>(operands.a), operand, probe.m * probe.k,
+                                 2 * set + 1));
+  OVT_CHECK(kernels::fill_normal(stream, const_cast<void*>(operands.b), operand, probe.n * probe.k,
+                                 2 * set + 2));
+  if (!is_scaled(probe.elements)) return;
+  OVT_CHECK(kernels::fill_scales(stream, const_cast<float*>(operands.scales.a), nullptr,
+                                 scale_count(probe.elements, probe.m), 1));
+  OVT_CHECK(kernels::fill_scales(stream, const_cast<float*>(operands.scales.b), nullptr,
+                                 scale_count(probe.elements, probe.n), 2));
 }
 
 Expected<const run::GeneratedGemm*> generated_gemm(Workbench& bench, const GemmProbe& probe) {
@@ -126,8 +134,8 @@ run::GeneratedLaunch generated_launch(const run::GeneratedGemm& gemm, const Gemm
                       static_cast<std::uint32_t*>(counter));
 }
 
-Expected<Samples> measure_gemm(Workbench& bench, const GemmProbe& probe) {
-  const auto operands = take_operands(bench, probe);
+Expected<Samples> measure(Workbench& bench, const GemmProbe& probe) {
+  const auto operands = filled_sets(bench, probe);
   if (!operands) return error_of(operands);
   return probe.tile.is_library() ? measure_library(bench, probe, *operands)
                                  : measure_own(bench, probe, *operands);

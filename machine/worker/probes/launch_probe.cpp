@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <optional>
+#include <utility>
 
 #include "core/base/error.hpp"
 #include "core/base/units.hpp"
@@ -22,9 +24,8 @@ std::vector<Microseconds> replay_times(Workbench& bench, int kernels) {
   const Replay replay(bench.world, 1, [&](cudaStream_t stream, int) {
     for (int i = 0; i < kernels; ++i) OVT_CHECK(kernels::nothing(stream));
   });
-  const Task task = [&](cudaStream_t stream, int turn) { replay(stream, turn); };
-  static_cast<void>(bench.timer.rounds({task}, 3));
-  return bench.timer.until_quiet(task, kFewestLaunches, kMostLaunches, kBudget).times;
+  static_cast<void>(bench.timer.rounds({std::cref(replay)}, 3));
+  return bench.timer.until_quiet(std::cref(replay), kFewestLaunches, kMostLaunches, kBudget).times;
 }
 
 /// Time from the end of one kernel to the start of the next: the period of a chain of empty
@@ -85,9 +86,7 @@ std::vector<Microseconds> first_times(Workbench& bench) {
     OVT_CHECK(kernels::nothing(stream));
     OVT_CHECK(cudaEventRecord(end.get(), stream));
     OVT_CHECK(cudaEventSynchronize(end.get()));
-    float ms = 0;
-    OVT_CHECK(cudaEventElapsedTime(&ms, start.get(), end.get()));
-    if (i > 0) times.push_back(us(1e3 * static_cast<double>(ms)));
+    if (i > 0) times.push_back(between(start, end));
   }
   return times;
 }
@@ -176,44 +175,36 @@ std::vector<Microseconds> reorder_times(Workbench& bench, int sms) {
   return times;
 }
 
+Expected<std::vector<Microseconds>> times_of(Workbench& bench, LaunchCost cost) {
+  switch (cost) {
+    case LaunchCost::graph_replay:
+      return replay_times(bench, 1);
+    case LaunchCost::graph_kernel:
+      return gap_times(bench);
+    case LaunchCost::eager_submit:
+      return submit_times(bench);
+    case LaunchCost::eager_first:
+      return first_times(bench);
+    case LaunchCost::signal_trigger:
+      return trigger_times(bench, Launch::eager, Wait::driver);
+    case LaunchCost::driver_trigger:
+      return trigger_times(bench, Launch::graph, Wait::driver);
+    case LaunchCost::kernel_trigger:
+      return trigger_times(bench, Launch::graph, Wait::kernel);
+    case LaunchCost::reorder_per_mb:
+      return reorder_times(bench, bench.sms);
+    case LaunchCost::reorder_on_few_sms_per_mb:
+      return reorder_times(bench, kFewSms);
+  }
+  return {};
+}
+
 }  // namespace
 
-Expected<Samples> measure_launch(Workbench& bench, const LaunchProbe& probe) {
-  Samples samples;
-  switch (probe.cost) {
-    case LaunchCost::graph_replay:
-      samples.times = replay_times(bench, 1);
-      break;
-    case LaunchCost::graph_kernel:
-      samples.times = gap_times(bench);
-      break;
-    case LaunchCost::eager_submit: {
-      auto times = submit_times(bench);
-      if (!times) return error_of(times);
-      samples.times = std::move(*times);
-      break;
-    }
-    case LaunchCost::eager_first:
-      samples.times = first_times(bench);
-      break;
-    case LaunchCost::signal_trigger:
-      samples.times = trigger_times(bench, Launch::eager, Wait::driver);
-      break;
-    case LaunchCost::driver_trigger:
-      samples.times = trigger_times(bench, Launch::graph, Wait::driver);
-      break;
-    case LaunchCost::kernel_trigger:
-      samples.times = trigger_times(bench, Launch::graph, Wait::kernel);
-      break;
-    case LaunchCost::reorder_per_mb:
-      samples.times = reorder_times(bench, bench.sms);
-      break;
-    case LaunchCost::reorder_on_few_sms_per_mb:
-      samples.times = reorder_times(bench, kFewSms);
-      break;
-  }
-  samples.conditions = bench.nvml.conditions();
-  return samples;
+Expected<Samples> measure(Workbench& bench, const LaunchProbe& probe) {
+  auto times = times_of(bench, probe.cost);
+  if (!times) return error_of(times);
+  return Samples{.times = std::move(*times), .conditions = bench.nvml.conditions()};
 }
 
 }  // namespace overlaptune::cuda

@@ -1,10 +1,12 @@
 // GEMM and collective in turn, until clock and power have settled.
 
+#include <functional>
+
 #include "machine/worker/pair.hpp"
 
 namespace overlaptune::cuda {
 
-Expected<Samples> measure_sustained(Workbench& bench, const SustainedProbe& probe) {
+Expected<Samples> measure(Workbench& bench, const SustainedProbe& probe) {
   // The driver holds the power limit on the mean over about a second.
   constexpr Microseconds kSettling = us(1'000'000);
   constexpr Microseconds kTimed = us(20'000);
@@ -18,9 +20,8 @@ Expected<Samples> measure_sustained(Workbench& bench, const SustainedProbe& prob
     pair->enqueue_gemm(bench, stream);
     pair->enqueue_collective(bench, stream);
   });
-  const auto task = [&](cudaStream_t stream, int turn) { replay(stream, turn); };
-  bench.timer.sustain({task}, kSettling);
-  Timed timed = bench.timer.until_quiet(task, 9, 60, kTimed);
+  bench.timer.sustain({std::cref(replay)}, kSettling);
+  Timed timed = bench.timer.until_quiet(std::cref(replay), 9, 60, kTimed);
   return Samples{.times = std::move(timed.times), .conditions = bench.conditions(timed)};
 }
 
