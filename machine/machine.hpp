@@ -1,6 +1,7 @@
 #pragma once
 // The interface to something that can run probes and configs: real GPUs, or a simulation of them.
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -51,7 +52,14 @@ struct RunResult {
 };
 
 /// The time of the slowest rank in each repetition.
-[[nodiscard]] std::vector<Microseconds> slowest_rank(const RunResult& result);
+[[nodiscard]] inline std::vector<Microseconds> slowest_rank(const RunResult& result) {
+  std::vector<Microseconds> slowest;
+  for (const auto& times : result.rank_times) {
+    slowest.resize(std::max(slowest.size(), times.size()));
+    for (std::size_t i = 0; i < times.size(); ++i) slowest[i] = std::max(slowest[i], times[i]);
+  }
+  return slowest;
+}
 
 class Machine {
  public:

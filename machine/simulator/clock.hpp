@@ -1,7 +1,6 @@
 #pragma once
 // The clock under a power limit, for work that is replayed back to back.
 
-#include "machine/simulator/effects.hpp"
 #include "machine/simulator/profile.hpp"
 
 namespace overlaptune::sim {
@@ -33,8 +32,7 @@ struct ClockState {
 /// power of 2.5 (frequency times voltage squared). The limit acts on a running average: the longer
 /// the replays, the larger the part of the measuring loop that it governs.
 /// A profile with `PowerProfile::governor` has another law (`governed`).
-[[nodiscard]] ClockState clock_state(const Profile& profile, const Effects& effects,
-                                     const Load& work, const Round& round);
+[[nodiscard]] ClockState clock_state(const Profile& profile, const Load& work, const Round& round);
 
 /// The clock by voltage and two limits. The energy of a multiply-add and of a byte that an SM loads
 /// goes with the voltage squared, which follows from the clock by a table. The mean power of a

@@ -19,9 +19,7 @@ double waiting_share(const CollectiveRun& collective) {
 
 }  // namespace
 
-double gemm_slowdown(const Profile& profile, const Effects& effects, const CollectiveRun& beside,
-                     const TileTimes& gemm) {
-  if (!effects.gemm_contention) return 1;
+double gemm_slowdown(const Profile& profile, const CollectiveRun& beside, const TileTimes& gemm) {
   if (!profile.congestion) {
     return saturating(beside.link_load, profile.contention.gemm_share,
                       profile.contention.gemm_half);
@@ -32,16 +30,15 @@ double gemm_slowdown(const Profile& profile, const Effects& effects, const Colle
   return 1 + beside.queue * (stores + loads) / gemm.whole;
 }
 
-double collective_slowdown(const Profile& profile, const Effects& effects,
-                           const TileTimes& beside) {
-  if (!effects.collective_contention || profile.congestion) return 1;
+double collective_slowdown(const Profile& profile, const TileTimes& beside) {
+  if (profile.congestion) return 1;
   return saturating(beside.memory_load, profile.contention.collective_share,
                     profile.contention.collective_half);
 }
 
-double own_slowdown(const Profile& profile, const Effects& effects, const CollectiveRun& collective,
+double own_slowdown(const Profile& profile, const CollectiveRun& collective,
                     const TileTimes& beside) {
-  if (!effects.collective_contention || !profile.congestion) return 1;
+  if (!profile.congestion) return 1;
   const CongestionProfile& congestion = *profile.congestion;
   const double latency = collective.latency / collective.time;
   const double waiting = waiting_share(collective);

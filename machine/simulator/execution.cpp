@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "machine/simulator/contention.hpp"
-#include "machine/simulator/settled_clock.hpp"
 #include "strategies/peer_store/sim_execution.hpp"
 
 namespace overlaptune::sim {
@@ -45,11 +44,8 @@ Task collective_task(const Setting& setting, const Schedule& schedule, std::size
   const double common = 1 + level * noise.stream("collective").normal(0);
   const double own = 1 + level * noise.stream("collectives").normal(index);
   return {.work = planned.run.time * common * own,
-          .slows_other =
-              gemm_slowdown(profile, setting.effects, planned.run, gemm) / (1 - planned.takes),
-          .slowed = sends_by_copies(schedule)
-                        ? 1
-                        : own_slowdown(profile, setting.effects, planned.run, gemm)};
+          .slows_other = gemm_slowdown(profile, planned.run, gemm) / (1 - planned.takes),
+          .slowed = sends_by_copies(schedule) ? 1 : own_slowdown(profile, planned.run, gemm)};
 }
 
 /// `waiting`: the host submits two operations for each copy, or one kernel that sends all pieces,
@@ -63,15 +59,14 @@ std::size_t submissions_of(const Schedule& schedule) {
 std::vector<double> arrivals_of(const Setting& setting, const Schedule& schedule,
                                 const Noise& noise, double clock) {
   if (schedule.coupling != Coupling::waiting) return {};
-  const LaunchCosts costs = launch_costs(*setting.profile, setting.effects, setting.launch);
+  const LaunchCosts costs = launch_costs(*setting.profile, setting.launch);
   const double gemm_start = costs.earliest(submissions_of(schedule));
   const std::size_t groups = schedule.collectives.size() / schedule.needed_after.size();
   std::vector<double> arrivals(groups + 1, 0);  // the rank's own rows are there
   const double tile = schedule.gemms[0].schedule.runs.back().time;
   const bool by_copies = sends_by_copies(schedule);
   const double slowed =
-      by_copies ? 1
-                : collective_slowdown(*setting.profile, setting.effects, schedule.gemms[0].times);
+      by_copies ? 1 : collective_slowdown(*setting.profile, schedule.gemms[0].times);
   double now = 0;
   double work = 0;
   for (std::size_t i = 0; i < schedule.collectives.size(); ++i) {
@@ -101,7 +96,7 @@ RankWork run_tiles(const Setting& setting, const Schedule& schedule, const Noise
       std::clamp<std::int64_t>(kTilesPerRepetition / tiles, 1, setting.ranks));
   const NoiseProfile& level = setting.profile->noise;
   const double common = 1 + level.gemm * noise.stream("gemm").normal(0);
-  const double spread = setting.effects.tile_spread ? setting.profile->gpu.tile_spread : 0;
+  const double spread = setting.profile->gpu.tile_spread;
 
   std::vector<double> arrivals = arrivals_of(setting, schedule, noise, clock);
   for (double& arrival : arrivals) arrival /= common;
@@ -134,13 +129,13 @@ RankWork run_tiles(const Setting& setting, const Schedule& schedule, const Noise
 Lanes make_lanes(const Setting& setting, const Schedule& schedule, const RankWork& work,
                  const Noise& noise) {
   const Profile& profile = *setting.profile;
-  const LaunchCosts costs = launch_costs(profile, setting.effects, setting.launch);
+  const LaunchCosts costs = launch_costs(profile, setting.launch);
   Lanes lanes{.gemm_ends = work.rank_ends};
   const double trigger = schedule.wait == Wait::kernel ? costs.kernel_trigger : costs.trigger;
   std::size_t submitted = 0;
   const auto add_gemm = [&](std::size_t i) {
     const TileTimes& times = schedule.gemms[i].times;
-    const double slows = collective_slowdown(profile, setting.effects, times);
+    const double slows = collective_slowdown(profile, times);
     Task task{.work = work.gemm_work[i],
               .slows_other = sends_by_copies(schedule) ? 1 : slows,
               .gap = costs.kernel,
@@ -254,7 +249,7 @@ RunTimes times_of(const Lanes& lanes, double clock) {
 
 Background background_of(const Setting& setting, const Schedule& sequential, const Noise& noise) {
   constexpr double kTimes = 2;  // once within `sequential`, once alone
-  const double around = launch_costs(*setting.profile, setting.effects, setting.launch).around;
+  const double around = launch_costs(*setting.profile, setting.launch).around;
   const Lanes lanes =
       make_lanes(setting, sequential, run_tiles(setting, sequential, noise, 1), noise);
   const Load work = sequential.work();
@@ -268,9 +263,30 @@ Background background_of(const Setting& setting, const Schedule& sequential, con
   return background;
 }
 
+ClockState settled_clock(const Setting& setting, const Load& work, double around,
+                         const std::function<RunTimes(double factor)>& run) {
+  if (setting.at_highest_clock) return {};
+  const Background& background = setting.background;
+  const Load all{.flops = work.flops + background.work.flops,
+                 .wire_bytes = work.wire_bytes + background.work.wire_bytes,
+                 .loaded_bytes = work.loaded_bytes + background.work.loaded_bytes,
+                 .memory_bytes = work.memory_bytes + background.work.memory_bytes};
+  ClockState state;
+  for (int pass = 0; pass < 4; ++pass) {
+    const RunTimes own = run(state.factor);
+    const double other_gemms = background.gemm / state.factor;
+    state = clock_state(*setting.profile, all,
+                        {.time = around + own.all + other_gemms + background.other,
+                         .gemm = own.gemm + other_gemms,
+                         .at = state.factor,
+                         .settled = setting.settled});
+  }
+  return state;
+}
+
 Execution execute(const Setting& setting, const Schedule& schedule, const Noise& noise) {
   if (schedule.stores) return execute_stores(setting, schedule, noise);
-  const double around = launch_costs(*setting.profile, setting.effects, setting.launch).around;
+  const double around = launch_costs(*setting.profile, setting.launch).around;
   Execution execution;
   for (int i = 0; i < setting.repetitions; ++i) {
     const Noise own = noise.stream(static_cast<std::uint64_t>(i));

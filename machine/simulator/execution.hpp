@@ -1,6 +1,8 @@
 #pragma once
 // Runs a schedule on all ranks, repetition by repetition.
 
+#include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "core/problem.hpp"
@@ -16,6 +18,9 @@ namespace overlaptune::sim {
 struct Repetition {
   std::vector<double> rank_times{};
   Timeline timeline{};
+  [[nodiscard]] double slowest() const {
+    return *std::max_element(rank_times.begin(), rank_times.end());
+  }
 };
 
 struct Execution {
@@ -33,11 +38,11 @@ struct Background {
 
 struct Setting {
   const Profile* profile = nullptr;
-  Effects effects{};
   Launch launch = Launch::graph;
   int ranks = 0;
   int repetitions = 0;
-  bool settled = false;  ///< see `Round`
+  bool settled = false;           ///< see `Round`
+  bool at_highest_clock = false;  ///< no power limit lowers the clock
   Background background{};
 };
 
@@ -45,6 +50,18 @@ struct Setting {
 /// its collective alone.
 [[nodiscard]] Background background_of(const Setting& setting, const Schedule& sequential,
                                        const Noise& noise);
+
+/// The times of one run: all of it, and the part in which its GEMMs run.
+struct RunTimes {
+  double all = 0;
+  double gemm = 0;
+};
+
+/// The clock at which the time of a config and the power that it draws agree. `work` is that of one
+/// run, `around` the time of its launch, and `run(factor)` its times at a clock factor. The run is
+/// in turn with the background of the setting.
+[[nodiscard]] ClockState settled_clock(const Setting& setting, const Load& work, double around,
+                                       const std::function<RunTimes(double factor)>& run);
 
 [[nodiscard]] Execution execute(const Setting& setting, const Schedule& schedule,
                                 const Noise& noise);

@@ -2,12 +2,11 @@
 // The costs of launches, as they apply to the tasks of a schedule.
 
 #include "core/problem.hpp"
-#include "machine/simulator/effects.hpp"
 #include "machine/simulator/profile.hpp"
 
 namespace overlaptune::sim {
 
-/// The costs of one way of launching; 0 for effects that are switched off.
+/// The costs of one way of launching.
 struct LaunchCosts {
   double around = 0;   ///< time before the first kernel and after the last one, once
   double kernel = 0;   ///< time from the end of a kernel to the start of the one that waits for it
@@ -22,7 +21,19 @@ struct LaunchCosts {
   }
 };
 
-[[nodiscard]] LaunchCosts launch_costs(const Profile& profile, const Effects& effects,
-                                       Launch launch);
+[[nodiscard]] inline LaunchCosts launch_costs(const Profile& profile, Launch launch) {
+  const LaunchProfile& from = profile.launch;
+  LaunchCosts costs{.kernel = from.graph_kernel,
+                    .trigger = from.signal + from.trigger,
+                    .kernel_trigger = from.signal + from.kernel_trigger,
+                    .signal = from.signal};
+  if (is_eager(launch)) {
+    costs.first = from.eager_first;
+    costs.submit = from.eager_submit;
+  } else {
+    costs.around = from.graph_replay;
+  }
+  return costs;
+}
 
 }  // namespace overlaptune::sim

@@ -32,9 +32,7 @@ double collective_spread(const Profile& profile) {
 Summary slowest_ranks(const Execution& execution, double around = 0, double factor = 1) {
   std::vector<Microseconds> samples;
   for (const Repetition& repetition : execution.repetitions) {
-    const auto& times = repetition.rank_times;
-    const double slowest = *std::max_element(times.begin(), times.end());
-    samples.push_back(us(around + (slowest - around) * factor));
+    samples.push_back(us(around + (repetition.slowest() - around) * factor));
   }
   return summarize(samples);
 }
@@ -74,195 +72,193 @@ Expected<GemmKernel> kernel_of(const Profile& profile, const GemmProbe& probe, i
                     .sms = sms};
 }
 
+double launch_time(const Profile& profile, LaunchCost cost) {
+  const LaunchCosts graph = launch_costs(profile, Launch::graph);
+  const LaunchCosts eager = launch_costs(profile, Launch::eager);
+  switch (cost) {
+    case LaunchCost::graph_replay:
+      return graph.around;
+    case LaunchCost::graph_kernel:
+      return graph.kernel;
+    case LaunchCost::eager_submit:
+      return eager.submit;
+    case LaunchCost::eager_first:
+      return eager.first;
+    case LaunchCost::signal_trigger:
+    case LaunchCost::driver_trigger:
+      return graph.trigger;
+    case LaunchCost::kernel_trigger:
+      return graph.kernel_trigger;
+    case LaunchCost::reorder_per_mb:
+      return 1e6 / profile.launch.reorder_rate;
+    case LaunchCost::reorder_on_few_sms_per_mb:
+      return 1e6 / profile.launch.reorder_rate * reorder_slowed(profile, kFewSms);
+  }
+  return 0;
+}
+
 }  // namespace
+
+/// Measures a probe of each kind.
+class SimMachine::Prober {
+ public:
+  Prober(const SimMachine& machine, const Noise& noise)
+      : machine_(machine),
+        profile_(machine.profile_),
+        around_(launch_costs(profile_, Launch::graph).around),
+        noise_(noise) {}
+
+  Expected<Measurement> operator()(const GemmProbe& probe) const {
+    if (const auto good = machine_.check_memory(bytes_of(probe)); !good) return error_of(good);
+    const auto kernel = kernel_of(profile_, probe, probe.sms == 0 ? profile_.gpu.sms : probe.sms);
+    if (!kernel) return error_of(kernel);
+    const Schedule schedule{.gemms = {plan_gemm(profile_, *kernel)}};
+    Measurement measured = measured_by(execute(setting(profile_.gpu.count), schedule, noise_));
+    if (probe.tile.is_library()) measured.library_tile = kernel->tile;
+    return measured;
+  }
+
+  Expected<Measurement> operator()(const CollectiveProbe& probe) const {
+    const auto run = run_of(probe);
+    if (!run) return error_of(run);
+    const double time = around_ + run->time;
+    const ClockState clock = clock_state(profile_, {.wire_bytes = run->wire_bytes}, {.time = time});
+    return Measurement{.time = repeated(time, collective_spread(profile_), noise_),
+                       .conditions = machine_.conditions(clock)};
+  }
+
+  Expected<Measurement> operator()(const ConcurrentProbe& probe) const {
+    const int ctas = probe.collective.comm_ctas;
+    if (ctas < 1 && probe.gemm.tile.is_library()) {
+      return bad_input("comm_ctas = 0: expected beside a GEMM with a tile, one CTA for each");
+    }
+    const auto run = run_beside(probe.gemm, probe.collective);
+    if (!run) return error_of(run);
+    auto kernel = kernel_of(profile_, probe.gemm, profile_.gpu.sms - ctas);
+    if (!kernel) return error_of(kernel);
+    kernel->persistent = ctas > 0;
+    const double takes = ctas > 0 ? 0 : share_taken(profile_);
+    const Schedule schedule{.gemms = {plan_gemm(profile_, *kernel)}};
+    const TileTimes& times = schedule.gemms.front().times;
+
+    // Neither runs alone at any time: both go on at their slowed rates.
+    Setting free_setting = setting(probe.collective.ranks);
+    free_setting.at_highest_clock = true;
+    const Execution free = execute(free_setting, schedule, noise_);
+    const double slowdown = gemm_slowdown(profile_, *run, times) / (1 - takes);
+    const double gemm_time = (slowest_ranks(free).median.count() - around_) * slowdown;
+    const double collective_time =
+        run->time * collective_slowdown(profile_, times) * own_slowdown(profile_, *run, times) +
+        takes * times.whole;
+    // The clock depends on the power of both.
+    ClockState clock;
+    for (int pass = 0; pass < 4; ++pass) {
+      const double time = around_ + gemm_time / clock.factor;
+      const Load work{.flops = times.flops,
+                      .wire_bytes = run->wire_bytes * time / collective_time,
+                      .loaded_bytes = times.loaded_bytes,
+                      .memory_bytes = times.memory_bytes};
+      clock = clock_state(profile_, work, {.time = time, .gemm = time, .at = clock.factor});
+    }
+    return Measurement{
+        .time = slowest_ranks(free, around_, slowdown / clock.factor),
+        .collective_time = repeated(around_ + collective_time, collective_spread(profile_),
+                                    noise_.stream("beside")),
+        .conditions = machine_.conditions(clock)};
+  }
+
+  Expected<Measurement> operator()(const SustainedProbe& probe) const {
+    const auto run = run_beside(probe.gemm, probe.collective);
+    if (!run) return error_of(run);
+    const auto kernel =
+        kernel_of(profile_, probe.gemm, probe.gemm.sms == 0 ? profile_.gpu.sms : probe.gemm.sms);
+    if (!kernel) return error_of(kernel);
+    const Schedule schedule{.gemms = {plan_gemm(profile_, *kernel)},
+                            .collectives = {{.run = *run}}};
+    Setting settled = setting(probe.collective.ranks);
+    settled.settled = true;
+    return measured_by(execute(settled, schedule, noise_));
+  }
+
+  Expected<Measurement> operator()(const CopyProbe& probe) const {
+    const CopyProfile& copy = profile_.copy;
+    if (probe.bytes.count < 1 || probe.ctas < 0 || probe.ctas > profile_.gpu.sms) {
+      return bad_input(fmt::format("expected at least 1 byte and 0 to {} CTAs", profile_.gpu.sms));
+    }
+    const auto bytes = static_cast<double>(probe.bytes.count);
+    if (const auto good = machine_.check_memory(bytes); !good) return error_of(good);
+    double time = copy.engine_latency + bytes / copy.engine_rate;
+    if (probe.ctas > 0) {
+      const double of_ctas = bytes / (probe.ctas * copy.store_rate_per_cta);
+      const double of_link = bytes / copy.store_rate;
+      time = copy.store_latency + std::hypot(of_ctas, of_link);
+    }
+    return Measurement{.time = repeated(around_ + time, profile_.noise.collective, noise_)};
+  }
+
+  Expected<Measurement> operator()(const PeerProbe& probe) const {
+    const auto is_gpu = [&](int rank) { return rank >= 0 && rank < profile_.gpu.count; };
+    if (!is_gpu(probe.from) || !is_gpu(probe.to) || probe.from == probe.to) {
+      return bad_input(fmt::format("expected two of the GPUs 0 to {}", profile_.gpu.count - 1));
+    }
+    // All GPUs of a profile are linked alike.
+    return (*this)(CopyProbe{.bytes = probe.bytes});
+  }
+
+  Expected<Measurement> operator()(const LayerProbe& /*probe*/) const {
+    return bad_input(std::string(kLayerProbeElsewhere));
+  }
+
+  Expected<Measurement> operator()(const LaunchProbe& probe) const {
+    const double time = launch_time(profile_, probe.cost);
+    return Measurement{.time = repeated(time, profile_.noise.collective, noise_)};
+  }
+
+ private:
+  [[nodiscard]] Setting setting(int ranks) const {
+    return {.profile = &profile_, .ranks = ranks, .repetitions = kRepetitions};
+  }
+
+  [[nodiscard]] Measurement measured_by(const Execution& execution) const {
+    return {.time = slowest_ranks(execution), .conditions = machine_.conditions(execution.clock)};
+  }
+
+  [[nodiscard]] Expected<CollectiveRun> run_of(const CollectiveProbe& probe) const {
+    if (probe.bytes.count < 1) {
+      return bad_input(fmt::format("bytes = {}: expected at least 1", probe.bytes.count));
+    }
+    if (probe.comm_ctas < 0 || probe.comm_ctas > profile_.gpu.sms) {
+      return bad_input(
+          fmt::format("comm_ctas = {}: expected 0 to {}", probe.comm_ctas, profile_.gpu.sms));
+    }
+    const auto bytes = static_cast<double>(probe.bytes.count);
+    if (const auto good = machine_.check_memory(2 * bytes); !good) return error_of(good);
+    return collective_run(profile_, probe.collective, bytes, probe.ranks, probe.comm_ctas,
+                          probe.transport);
+  }
+
+  /// The collective of a probe that has a GEMM too.
+  [[nodiscard]] Expected<CollectiveRun> run_beside(const GemmProbe& gemm,
+                                                   const CollectiveProbe& collective) const {
+    const auto bytes = static_cast<double>(collective.bytes.count);
+    const auto good = machine_.check_memory(bytes_of(gemm) + 2 * bytes);
+    return good ? run_of(collective) : error_of(good);
+  }
+
+  const SimMachine& machine_;
+  const Profile& profile_;
+  double around_;  ///< a graph's launch
+  const Noise& noise_;
+};
 
 Expected<Measurement> SimMachine::measure(const Probe& probe) {
   const Noise noise = Noise(options_.seed).stream("probe").stream(to_string(probe));
-  auto measured = std::visit([&](const auto& p) { return measure_probe(p, noise); }, probe);
+  auto measured = std::visit(Prober(*this, noise), probe);
   if (!measured) {
     return bad_input(fmt::format("probe {}: {}", to_string(probe), measured.error().message));
   }
   measured->probe = probe;
   return measured;
-}
-
-Expected<Measurement> SimMachine::measure_probe(const GemmProbe& probe, const Noise& noise) const {
-  if (const auto good = check_memory(bytes_of(probe)); !good) return error_of(good);
-  const auto kernel = kernel_of(profile_, probe, probe.sms == 0 ? profile_.gpu.sms : probe.sms);
-  if (!kernel) return error_of(kernel);
-  const Schedule schedule{.gemms = {plan_gemm(profile_, *kernel)}};
-  const Setting setting{.profile = &profile_,
-                        .effects = options_.effects,
-                        .ranks = profile_.gpu.count,
-                        .repetitions = kRepetitions};
-  const Execution execution = execute(setting, schedule, noise);
-  Measurement measured{.time = slowest_ranks(execution), .conditions = conditions(execution.clock)};
-  if (probe.tile.is_library()) measured.library_tile = kernel->tile;
-  return measured;
-}
-
-Expected<Measurement> SimMachine::measure_probe(const CollectiveProbe& probe,
-                                                const Noise& noise) const {
-  if (probe.bytes.count < 1) {
-    return bad_input(fmt::format("bytes = {}: expected at least 1", probe.bytes.count));
-  }
-  if (probe.comm_ctas < 0 || probe.comm_ctas > profile_.gpu.sms) {
-    return bad_input(
-        fmt::format("comm_ctas = {}: expected 0 to {}", probe.comm_ctas, profile_.gpu.sms));
-  }
-  const auto bytes = static_cast<double>(probe.bytes.count);
-  if (const auto good = check_memory(2 * bytes); !good) return error_of(good);
-  const auto run = collective_run(profile_, probe.collective, bytes, probe.ranks, probe.comm_ctas,
-                                  probe.transport);
-  if (!run) return error_of(run);
-  const double around = launch_costs(profile_, options_.effects, Launch::graph).around;
-  const double time = around + run->time;
-  const ClockState clock =
-      clock_state(profile_, options_.effects, {.wire_bytes = run->wire_bytes}, {.time = time});
-  return Measurement{.time = repeated(time, collective_spread(profile_), noise),
-                     .conditions = conditions(clock)};
-}
-
-Expected<Measurement> SimMachine::measure_probe(const ConcurrentProbe& probe,
-                                                const Noise& noise) const {
-  const int ctas = probe.collective.comm_ctas;
-  if (ctas < 1 && probe.gemm.tile.is_library()) {
-    return bad_input("comm_ctas = 0: expected beside a GEMM with a tile, one CTA for each");
-  }
-  const auto bytes = static_cast<double>(probe.collective.bytes.count);
-  if (const auto good = check_memory(bytes_of(probe.gemm) + 2 * bytes); !good)
-    return error_of(good);
-  if (const auto apart = measure_probe(probe.collective, noise); !apart) return error_of(apart);
-  auto kernel = kernel_of(profile_, probe.gemm, profile_.gpu.sms - ctas);
-  if (!kernel) return error_of(kernel);
-  kernel->persistent = ctas > 0;
-  const double takes = ctas > 0 ? 0 : share_taken(profile_);
-  const auto run = collective_run(profile_, probe.collective.collective, bytes,
-                                  probe.collective.ranks, ctas, probe.collective.transport);
-  if (!run) return error_of(run);
-  const Schedule schedule{.gemms = {plan_gemm(profile_, *kernel)}};
-  const TileTimes& times = schedule.gemms.front().times;
-
-  // Neither runs alone at any time: both go on at their slowed rates.
-  Setting setting{.profile = &profile_,
-                  .effects = options_.effects,
-                  .ranks = probe.collective.ranks,
-                  .repetitions = kRepetitions};
-  setting.effects.clock_loss = false;
-  const Execution free = execute(setting, schedule, noise);
-  const double around = launch_costs(profile_, options_.effects, Launch::graph).around;
-  const double slowdown = gemm_slowdown(profile_, options_.effects, *run, times) / (1 - takes);
-  const double gemm_time = (slowest_ranks(free).median.count() - around) * slowdown;
-  const double collective_time = run->time *
-                                     collective_slowdown(profile_, options_.effects, times) *
-                                     own_slowdown(profile_, options_.effects, *run, times) +
-                                 takes * times.whole;
-  // The clock depends on the power of both.
-  ClockState clock;
-  for (int pass = 0; pass < 4; ++pass) {
-    const double time = around + gemm_time / clock.factor;
-    const Load work{.flops = times.flops,
-                    .wire_bytes = run->wire_bytes * time / collective_time,
-                    .loaded_bytes = times.loaded_bytes,
-                    .memory_bytes = times.memory_bytes};
-    clock = clock_state(profile_, options_.effects, work,
-                        {.time = time, .gemm = time, .at = clock.factor});
-  }
-  const double stretch = slowdown / clock.factor;
-  return Measurement{
-      .time = slowest_ranks(free, around, stretch),
-      .collective_time =
-          repeated(around + collective_time, collective_spread(profile_), noise.stream("beside")),
-      .conditions = conditions(clock)};
-}
-
-Expected<Measurement> SimMachine::measure_probe(const SustainedProbe& probe,
-                                                const Noise& noise) const {
-  const auto bytes = static_cast<double>(probe.collective.bytes.count);
-  if (const auto good = check_memory(bytes_of(probe.gemm) + 2 * bytes); !good)
-    return error_of(good);
-  if (const auto apart = measure_probe(probe.collective, noise); !apart) return error_of(apart);
-  const auto kernel =
-      kernel_of(profile_, probe.gemm, probe.gemm.sms == 0 ? profile_.gpu.sms : probe.gemm.sms);
-  if (!kernel) return error_of(kernel);
-  const auto run =
-      collective_run(profile_, probe.collective.collective, bytes, probe.collective.ranks,
-                     probe.collective.comm_ctas, probe.collective.transport);
-  if (!run) return error_of(run);
-  const Schedule schedule{.gemms = {plan_gemm(profile_, *kernel)}, .collectives = {{.run = *run}}};
-  const Setting setting{.profile = &profile_,
-                        .effects = options_.effects,
-                        .ranks = probe.collective.ranks,
-                        .repetitions = kRepetitions,
-                        .settled = true};
-  const Execution execution = execute(setting, schedule, noise);
-  return Measurement{.time = slowest_ranks(execution), .conditions = conditions(execution.clock)};
-}
-
-Expected<Measurement> SimMachine::measure_probe(const CopyProbe& probe, const Noise& noise) const {
-  const CopyProfile& copy = profile_.copy;
-  if (probe.bytes.count < 1 || probe.ctas < 0 || probe.ctas > profile_.gpu.sms) {
-    return bad_input(fmt::format("expected at least 1 byte and 0 to {} CTAs", profile_.gpu.sms));
-  }
-  const auto bytes = static_cast<double>(probe.bytes.count);
-  if (const auto good = check_memory(bytes); !good) return error_of(good);
-  const double around = launch_costs(profile_, options_.effects, Launch::graph).around;
-  double time = copy.engine_latency + bytes / copy.engine_rate;
-  if (probe.ctas > 0) {
-    const double of_ctas = bytes / (probe.ctas * copy.store_rate_per_cta);
-    const double of_link = bytes / copy.store_rate;
-    time = copy.store_latency + std::hypot(of_ctas, of_link);
-  }
-  return Measurement{.time = repeated(around + time, profile_.noise.collective, noise)};
-}
-
-Expected<Measurement> SimMachine::measure_probe(const PeerProbe& probe, const Noise& noise) const {
-  const auto is_gpu = [&](int rank) { return rank >= 0 && rank < profile_.gpu.count; };
-  if (!is_gpu(probe.from) || !is_gpu(probe.to) || probe.from == probe.to) {
-    return bad_input(fmt::format("expected two of the GPUs 0 to {}", profile_.gpu.count - 1));
-  }
-  // All GPUs of a profile are linked alike.
-  return measure_probe(CopyProbe{.bytes = probe.bytes}, noise);
-}
-
-Expected<Measurement> SimMachine::measure_probe(const LayerProbe& /*probe*/,
-                                                const Noise& /*noise*/) {
-  return bad_input(std::string(kLayerProbeElsewhere));
-}
-
-Expected<Measurement> SimMachine::measure_probe(const LaunchProbe& probe,
-                                                const Noise& noise) const {
-  const LaunchCosts graph = launch_costs(profile_, options_.effects, Launch::graph);
-  const LaunchCosts eager = launch_costs(profile_, options_.effects, Launch::eager);
-  double time = 0;
-  switch (probe.cost) {
-    case LaunchCost::graph_replay:
-      time = graph.around;
-      break;
-    case LaunchCost::graph_kernel:
-      time = graph.kernel;
-      break;
-    case LaunchCost::eager_submit:
-      time = eager.submit;
-      break;
-    case LaunchCost::eager_first:
-      time = eager.first;
-      break;
-    case LaunchCost::signal_trigger:
-    case LaunchCost::driver_trigger:
-      time = graph.trigger;
-      break;
-    case LaunchCost::kernel_trigger:
-      time = graph.kernel_trigger;
-      break;
-    case LaunchCost::reorder_per_mb:
-      time = 1e6 / profile_.launch.reorder_rate;
-      break;
-    case LaunchCost::reorder_on_few_sms_per_mb:
-      time = 1e6 / profile_.launch.reorder_rate * reorder_slowed(profile_, kFewSms);
-      break;
-  }
-  return Measurement{.time = repeated(time, profile_.noise.collective, noise)};
 }
 
 }  // namespace overlaptune::sim

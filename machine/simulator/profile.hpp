@@ -4,7 +4,6 @@
 // operations per microsecond, as the simulation uses them.
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -63,4 +63,18 @@ struct Schedule {
 /// The plan of a GEMM that is one group.
 [[nodiscard]] PlannedGemm plan_gemm(const Profile& profile, const GemmKernel& kernel);
 
+/// How the parts of `schedule_parts` are computed and exchanged.
+struct LibraryParts {
+  int comm_ctas = 0;
+  Transport transport{};
+  int sms = 0;  ///< SMs of the GEMMs
+  /// All rows of all row blocks are one product, not a batch of products that share B.
+  bool one_product = false;
+};
+
+/// The schedule of library GEMMs and collectives, one of each for a part of the rows: one part for
+/// `sequential`, several for `chunked`. Error: the profile has no curve for their collectives.
+[[nodiscard]] Expected<Schedule> schedule_parts(const Profile& profile, const Work& work,
+                                                const LibraryParts& parts);
+
 }  // namespace overlaptune::sim

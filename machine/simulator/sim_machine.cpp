@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include "machine/simulator/phases.hpp"
-#include "machine/simulator/strategies.hpp"
+#include "strategies/simulations.hpp"
 
 namespace overlaptune::sim {
 namespace {
@@ -49,13 +50,10 @@ Capabilities capabilities_of(const Profile& profile, const Platform& platform) {
 const Repetition& median_repetition(const std::vector<Repetition>& repetitions) {
   std::vector<std::size_t> order(repetitions.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto slowest = [&](std::size_t i) {
-    const auto& times = repetitions[i].rank_times;
-    return *std::max_element(times.begin(), times.end());
-  };
   const auto middle = order.begin() + static_cast<std::ptrdiff_t>(order.size() / 2);
-  std::nth_element(order.begin(), middle, order.end(),
-                   [&](std::size_t a, std::size_t b) { return slowest(a) < slowest(b); });
+  std::nth_element(order.begin(), middle, order.end(), [&](std::size_t a, std::size_t b) {
+    return repetitions[a].slowest() < repetitions[b].slowest();
+  });
   return repetitions[*middle];
 }
 
@@ -91,7 +89,6 @@ Conditions SimMachine::conditions(const ClockState& state) const {
 
 Setting SimMachine::setting(const Problem& problem, const RunOptions& options) const {
   Setting setting{.profile = &profile_,
-                  .effects = options_.effects,
                   .launch = options.launch,
                   .ranks = problem.ranks,
                   .repetitions = std::max(options.repetitions, 1),
@@ -111,7 +108,10 @@ Expected<Schedule> SimMachine::schedule_of(const Profile& profile, const Problem
                                            const Config& config) const {
   const auto work = Work::make(problem, config, capabilities_);
   if (!work) return error_of(work);
-  return make_schedule(profile, *work);
+  const auto by_strategy = [&]<class Own>(const Own& /*config*/) {
+    return SimulationOf<Own>::schedule(profile, *work);
+  };
+  return std::visit(by_strategy, work->config());
 }
 
 RunResult SimMachine::run_config(const Problem& problem, const Config& config, Setting setting,

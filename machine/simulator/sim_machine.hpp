@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "machine/machine.hpp"
-#include "machine/simulator/effects.hpp"
 #include "machine/simulator/execution.hpp"
 #include "machine/simulator/faults.hpp"
 #include "machine/simulator/profile.hpp"
@@ -13,7 +12,6 @@ namespace overlaptune::sim {
 
 struct SimOptions {
   std::uint64_t seed = 0;
-  Effects effects{};
   Faults faults{};
 };
 
@@ -31,22 +29,7 @@ class SimMachine : public Machine {
                                                      const RunOptions& options) override;
 
  private:
-  [[nodiscard]] Expected<Measurement> measure_probe(const GemmProbe& probe,
-                                                    const Noise& noise) const;
-  [[nodiscard]] Expected<Measurement> measure_probe(const CollectiveProbe& probe,
-                                                    const Noise& noise) const;
-  [[nodiscard]] Expected<Measurement> measure_probe(const ConcurrentProbe& probe,
-                                                    const Noise& noise) const;
-  [[nodiscard]] Expected<Measurement> measure_probe(const SustainedProbe& probe,
-                                                    const Noise& noise) const;
-  [[nodiscard]] Expected<Measurement> measure_probe(const CopyProbe& probe,
-                                                    const Noise& noise) const;
-  [[nodiscard]] Expected<Measurement> measure_probe(const LaunchProbe& probe,
-                                                    const Noise& noise) const;
-  [[nodiscard]] Expected<Measurement> measure_probe(const PeerProbe& probe,
-                                                    const Noise& noise) const;
-  [[nodiscard]] static Expected<Measurement> measure_probe(const LayerProbe& probe,
-                                                           const Noise& noise);
+  class Prober;
   [[nodiscard]] Setting setting(const Problem& problem, const RunOptions& options) const;
   [[nodiscard]] Expected<Schedule> schedule_of(const Profile& profile, const Problem& problem,
                                                const Config& config) const;

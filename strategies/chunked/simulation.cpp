@@ -1,6 +1,6 @@
 #include "strategies/chunked/simulation.hpp"
 
-#include "machine/simulator/library_parts.hpp"
+#include "machine/simulator/schedule.hpp"
 
 namespace overlaptune::sim {
 

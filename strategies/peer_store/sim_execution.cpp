@@ -3,17 +3,16 @@
 #include <algorithm>
 
 #include "machine/simulator/contention.hpp"
-#include "machine/simulator/settled_clock.hpp"
 
 namespace overlaptune::sim {
 namespace {
 
-/// The plan with the effects that are switched on. The stores slow the GEMM as the collective of
-/// the schedule does, at all times.
-StorePlan with_effects(StorePlan plan, const Setting& setting, const CollectiveRun& stores) {
-  if (!setting.effects.signal) plan.signal = 0;
+/// The plan of a schedule. The stores slow the GEMM as the collective of the schedule does, at all
+/// times.
+StorePlan slowed_plan(const Schedule& schedule, const Profile& profile) {
+  StorePlan plan = *schedule.stores;
   TileTimes& times = plan.times;
-  const double factor = gemm_slowdown(*setting.profile, setting.effects, stores, times);
+  const double factor = gemm_slowdown(profile, schedule.collectives.front().run, times);
   for (double* time : {&times.whole, &times.right, &times.bottom, &times.corner}) *time *= factor;
   return plan;
 }
@@ -23,15 +22,15 @@ StoreVariation variation_of(const Setting& setting, const Noise& noise, double c
   return {.clock = clock,
           .gemm = 1 + level.gemm * noise.stream("gemm").normal(0),
           .link = 1 + level.collective * noise.stream("collective").normal(0),
-          .spread = setting.effects.tile_spread ? setting.profile->gpu.tile_spread : 0,
+          .spread = setting.profile->gpu.tile_spread,
           .noise = noise};
 }
 
 }  // namespace
 
 Execution execute_stores(const Setting& setting, const Schedule& schedule, const Noise& noise) {
-  const LaunchCosts costs = launch_costs(*setting.profile, setting.effects, setting.launch);
-  const StorePlan plan = with_effects(*schedule.stores, setting, schedule.collectives.front().run);
+  const LaunchCosts costs = launch_costs(*setting.profile, setting.launch);
+  const StorePlan plan = slowed_plan(schedule, *setting.profile);
   const double before = costs.earliest(0);
   Execution execution;
   for (int i = 0; i < setting.repetitions; ++i) {

@@ -16,7 +16,7 @@ Profile profile() {
 
 /// The state of work that keeps the tensor cores at `tflops` for `time` microseconds.
 ClockState at(double tflops, double time) {
-  return clock_state(profile(), {}, {.flops = tflops * 1e6 * time}, {.time = time});
+  return clock_state(profile(), {.flops = tflops * 1e6 * time}, {.time = time});
 }
 
 TEST(Clock, light_work_keeps_the_highest_clock) {
@@ -44,8 +44,8 @@ TEST(Clock, sustained_power_stays_near_the_limit) {
 TEST(Clock, what_a_collective_draws_is_lost_to_the_gemm) {
   const Load gemm{.flops = 600e6 * 1000};
   const Load both{.flops = gemm.flops, .wire_bytes = 1e9};
-  EXPECT_LT(clock_state(profile(), {}, both, {.time = 1000}).factor,
-            clock_state(profile(), {}, gemm, {.time = 1000}).factor);
+  EXPECT_LT(clock_state(profile(), both, {.time = 1000}).factor,
+            clock_state(profile(), gemm, {.time = 1000}).factor);
 }
 
 }  // namespace

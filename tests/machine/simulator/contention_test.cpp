@@ -30,9 +30,9 @@ Profile congested() {
 TEST(Contention, saturates_with_the_load) {
   const CollectiveRun collective{.link_load = 0.5};
   const TileTimes gemm{.memory_load = 0.5};
-  EXPECT_DOUBLE_EQ(gemm_slowdown(saturating(), {}, collective, gemm), 1 + 0.6 * 2 / 3);
-  EXPECT_DOUBLE_EQ(collective_slowdown(saturating(), {}, gemm), 1 + 0.3 / 4);
-  EXPECT_EQ(own_slowdown(saturating(), {}, collective, gemm), 1);
+  EXPECT_DOUBLE_EQ(gemm_slowdown(saturating(), collective, gemm), 1 + 0.6 * 2 / 3);
+  EXPECT_DOUBLE_EQ(collective_slowdown(saturating(), gemm), 1 + 0.3 / 4);
+  EXPECT_EQ(own_slowdown(saturating(), collective, gemm), 1);
 }
 
 /// A queue of 2 * 3 * 3 / 4, in which stores wait for 1 + 2 us and loads for 2 us, in 10 us.
@@ -40,8 +40,8 @@ TEST(Contention, with_congestion_a_gemm_waits_in_a_queue) {
   const CollectiveProfile profile{.queue = 2};
   const CollectiveRun collective{.demand = 3, .queue = 4.5, .profile = &profile};
   const TileTimes gemm{.whole = 10, .memory_load = 1, .loaded_at_once = 400, .stored_at_once = 600};
-  EXPECT_DOUBLE_EQ(gemm_slowdown(congested(), {}, collective, gemm), 1 + 4.5 * (3 + 2) / 10);
-  EXPECT_EQ(collective_slowdown(congested(), {}, gemm), 1);
+  EXPECT_DOUBLE_EQ(gemm_slowdown(congested(), collective, gemm), 1 + 4.5 * (3 + 2) / 10);
+  EXPECT_EQ(collective_slowdown(congested(), gemm), 1);
 }
 
 /// A fifth of the collective is latency. At a demand of 1.3 the rest is half waits of its CTAs, at
@@ -50,24 +50,11 @@ TEST(Contention, with_congestion_a_collective_waits_by_what_limits_it) {
   const CollectiveProfile profile{.wait_share = 0.4};
   CollectiveRun collective{.time = 10, .latency = 2, .demand = 1.3, .profile = &profile};
   const TileTimes gemm{.memory_load = 1};
-  EXPECT_NEAR(own_slowdown(congested(), {}, collective, gemm),
+  EXPECT_NEAR(own_slowdown(congested(), collective, gemm),
               1 + (0.2 * 0.5 + 0.8 * (0.4 + 0.1) / 2) / 1.5, 1e-12);
   collective.demand = 2.6;
-  EXPECT_NEAR(own_slowdown(congested(), {}, collective, gemm),
+  EXPECT_NEAR(own_slowdown(congested(), collective, gemm),
               1 + (0.2 * 0.5 + 0.8 * (0.4 + 16 * 0.1) / 17) / 1.5, 1e-12);
-}
-
-TEST(Contention, may_be_left_out) {
-  const CollectiveProfile profile{.queue = 2, .wait_share = 0.4};
-  const CollectiveRun collective{
-      .time = 10, .link_load = 0.5, .latency = 2, .demand = 3, .queue = 4.5, .profile = &profile};
-  const TileTimes gemm{.whole = 10, .memory_load = 1, .stored_at_once = 600};
-  const Effects none{.gemm_contention = false, .collective_contention = false};
-  for (const Profile& each : {saturating(), congested()}) {
-    EXPECT_EQ(gemm_slowdown(each, none, collective, gemm), 1);
-    EXPECT_EQ(collective_slowdown(each, none, gemm), 1);
-    EXPECT_EQ(own_slowdown(each, none, collective, gemm), 1);
-  }
 }
 
 }  // namespace

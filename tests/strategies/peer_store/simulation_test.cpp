@@ -10,6 +10,7 @@
 #include "machine/simulator/sim_machine.hpp"
 #include "tests/machine/simulator/built_in.hpp"
 #include "tests/machine/simulator/configs.hpp"
+#include "tests/machine/simulator/without.hpp"
 
 namespace overlaptune {
 namespace {
@@ -105,17 +106,19 @@ TEST(PeerStore, eager_launches_begin_later) {
 }
 
 TEST(PeerStore, each_effect_takes_time) {
-  const auto time = [](const Problem& problem, const sim::Effects& effects) {
-    sim::SimMachine sim(value_or_throw(sim::parse_profile(test::built_in("h200-nvlink-x8"), "x8")),
-                        {.seed = 1, .effects = effects});
+  const auto time = [](const Problem& problem, void (*change)(sim::Profile&) = nullptr) {
+    sim::Profile profile =
+        value_or_throw(sim::parse_profile(test::built_in("h200-nvlink-x8"), "x8"));
+    if (change != nullptr) change(profile);
+    sim::SimMachine sim(std::move(profile), {.seed = 1});
     return time_of(sim, problem);
   };
   const Problem large = problem_of(Op::gemm_reduce_scatter, 8192, 3584);
   const Problem small = problem_of(Op::gemm_all_reduce, 1024, 1024);
-  EXPECT_LT(time(large, {.gemm_contention = false}), 0.999 * time(large, {}));
-  EXPECT_LT(time(large, {.clock_loss = false}), 0.95 * time(large, {}));
-  EXPECT_LT(time(small, {.signal = false}), time(small, {}) - 3);
-  EXPECT_LT(time(small, {.launch = false}), time(small, {}) - 3);
+  EXPECT_LT(time(large, test::without_gemm_contention), 0.999 * time(large));
+  EXPECT_LT(time(large, test::without_clock_loss), 0.95 * time(large));
+  EXPECT_LT(time(small, test::without_signal), time(small) - 3);
+  EXPECT_LT(time(small, test::without_launch), time(small) - 3);
 }
 
 TEST(PeerStore, faults_are_told_as_those_of_other_strategies) {
