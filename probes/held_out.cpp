@@ -20,21 +20,20 @@ constexpr std::array<std::int64_t, 8> kWidths{2048, 2560, 3584, 4096, 5120, 6144
 
 std::vector<Probe> held_out_collectives(std::span<const Measurement> measurements, int count,
                                         std::uint64_t seed) {
-  std::vector<CollectiveProbe> settings;
+  std::set<CollectiveProbe> found;
   std::set<std::string> probed;
   for (const Measurement& measurement : measurements) {
     probed.insert(to_string(measurement.probe));
     if (const auto* probe = std::get_if<CollectiveProbe>(&measurement.probe)) {
       CollectiveProbe setting = *probe;
       setting.bytes = {};
-      if (std::find(settings.begin(), settings.end(), setting) == settings.end()) {
-        settings.push_back(setting);
-      }
+      found.insert(setting);
     }
   }
   std::vector<Probe> list;
-  if (settings.empty()) return list;
-  std::sort(settings.begin(), settings.end());  // the same points however the rows are ordered
+  if (found.empty()) return list;
+  // In order: the points are the same however the rows are ordered.
+  const std::vector<CollectiveProbe> settings(found.begin(), found.end());
   std::mt19937_64 random(seed);
   // mt19937_64 gives the same numbers with every standard library; the standard distributions do
   // not.

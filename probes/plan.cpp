@@ -174,57 +174,42 @@ std::vector<std::vector<Tile>> tiles_by_area(const Platform& platform, Elements 
   return shapes;
 }
 
-void add_tiled_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth,
-                     Elements elements) {
-  const std::uint64_t count = depth == ProbeDepth::full ? 192 : 32;
-  constexpr double kLeastRows = 64;
+/// GEMMs in generated kernels.
+void add_generated_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth,
+                         Elements elements) {
   // Each tile shape is equally likely, however many stages fit it; large shapes, which include the
   // fastest, are more likely.
-  const std::vector<std::vector<Tile>> shapes = tiles_by_area(platform, elements);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    GemmProbe probe = gemm_shape(i + 1000, kLeastRows, elements);
-    probe.tile = pick(halton(i, 13), pick(std::sqrt(halton(i, 11)), shapes));
-    probe.swizzle = pick(halton(i, 17), kTriedSwizzles);
-    probe.sms = sms_of(halton(i, 7), platform);
-    plan.emplace_back(probe);
-  }
-}
-
-/// GEMMs whose rows begin within a sector of L2. They load so slowly that this bounds most tiles.
-/// The shapes above have few of them, and only with few rows.
-void add_misaligned_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth,
-                          Elements elements) {
-  const std::uint64_t count = depth == ProbeDepth::full ? 24 : 4;
+  const auto add = [&](std::uint64_t count, const auto& tiles, const auto& shape_of) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      GemmProbe probe = shape_of(i);
+      probe.tile = pick(halton(i, 13), pick(std::sqrt(halton(i, 11)), tiles));
+      probe.swizzle = pick(halton(i, 17), kTriedSwizzles);
+      probe.sms = sms_of(halton(i, 7), platform);
+      plan.emplace_back(probe);
+    }
+  };
+  const std::uint64_t many = depth == ProbeDepth::full ? 192 : 32;
+  const std::uint64_t few = depth == ProbeDepth::full ? 24 : 4;
+  const auto tiles = tiles_by_area(platform, elements);
+  constexpr double kLeastRows = 64;
+  add(many, tiles, [&](std::uint64_t i) { return gemm_shape(i + 1000, kLeastRows, elements); });
+  // Rows that begin within a sector of L2. They load so slowly that this bounds most tiles. The
+  // shapes above have few of them, and only with few rows.
   const std::int64_t sector = 2 * k_multiple(elements);
-  const std::vector<std::vector<Tile>> shapes = tiles_by_area(platform, elements);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    GemmProbe probe{.m = log_uniform(halton(i, 2), 512, 8192, 1),
-                    .n = log_uniform(halton(i, 3), 1024, 16384, n_multiple(elements)),
-                    .k = log_uniform(halton(i, 5), 512, 8192, sector) + sector / 2,
-                    .elements = elements};
-    probe.tile = pick(halton(i, 13), pick(std::sqrt(halton(i, 11)), shapes));
-    probe.swizzle = pick(halton(i, 17), kTriedSwizzles);
-    probe.sms = sms_of(halton(i, 7), platform);
-    plan.emplace_back(probe);
-  }
-}
-
-/// Transposed tiles, on shapes that they suit: any number of rows, and of columns.
-void add_swap_ab_gemms(std::vector<Probe>& plan, const Platform& platform, ProbeDepth depth,
-                       Elements elements) {
-  const std::uint64_t count = depth == ProbeDepth::full ? 24 : 4;
-  const std::vector<std::vector<Tile>> shapes = tiles_by_area(platform, elements, true);
-  if (shapes.empty()) return;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    GemmProbe probe{.m = log_uniform(halton(i, 2), 128, 8192, 1),
-                    .n = log_uniform(halton(i, 3), 1024, 16384, n_multiple(elements)),
-                    .k = log_uniform(halton(i, 5), 512, 16384, k_multiple(elements)),
-                    .elements = elements};
-    probe.tile = pick(halton(i, 13), pick(std::sqrt(halton(i, 11)), shapes));
-    probe.swizzle = pick(halton(i, 17), kTriedSwizzles);
-    probe.sms = sms_of(halton(i, 7), platform);
-    plan.emplace_back(probe);
-  }
+  add(few, tiles, [&](std::uint64_t i) {
+    return GemmProbe{.m = log_uniform(halton(i, 2), 512, 8192, 1),
+                     .n = log_uniform(halton(i, 3), 1024, 16384, n_multiple(elements)),
+                     .k = log_uniform(halton(i, 5), 512, 8192, sector) + sector / 2,
+                     .elements = elements};
+  });
+  // Transposed tiles, on shapes that they suit: any number of rows, and of columns.
+  const auto transposed = tiles_by_area(platform, elements, true);
+  add(transposed.empty() ? 0 : few, transposed, [&](std::uint64_t i) {
+    return GemmProbe{.m = log_uniform(halton(i, 2), 128, 8192, 1),
+                     .n = log_uniform(halton(i, 3), 1024, 16384, n_multiple(elements)),
+                     .k = log_uniform(halton(i, 5), 512, 16384, k_multiple(elements)),
+                     .elements = elements};
+  });
 }
 
 void add_contention(std::vector<Probe>& plan, const Platform& platform,
@@ -234,12 +219,8 @@ void add_contention(std::vector<Probe>& plan, const Platform& platform,
   for (const int ctas : usable_ctas(platform, depth)) {
     if (ctas == 6 || ctas == 24) continue;       // close to the counts beside them
     for (const std::int64_t k : {1024, 8192}) {  // one bound by memory, one by arithmetic
-      GemmProbe gemm;
-      gemm.elements = elements;
-      gemm.m = 4096;
-      gemm.n = 8192;
-      gemm.k = k;
-      gemm.sms = platform.sms - ctas;
+      const GemmProbe gemm{
+          .m = 4096, .n = 8192, .k = k, .elements = elements, .sms = platform.sms - ctas};
       plan.emplace_back(gemm);
       for (const Transport transport : transports) {
         if (!is_nccls(transport)) continue;
@@ -276,14 +257,13 @@ void add_generated_contention(std::vector<Probe>& plan, const Platform& platform
   tiles.resize(std::min<std::size_t>(tiles.size(), 2));
   // With 0 CTAs NCCL chooses, and the GEMM has one CTA for each tile.
   const auto add = [&](const Tile& tile, std::int64_t k, int ctas) {
-    GemmProbe gemm;
-    gemm.elements = elements;
-    gemm.m = 4096;
-    gemm.n = 8192;
-    gemm.k = k;
-    gemm.tile = tile;
-    gemm.swizzle = 4;
-    gemm.sms = ctas > 0 ? platform.sms - ctas : 0;
+    const GemmProbe gemm{.m = 4096,
+                         .n = 8192,
+                         .k = k,
+                         .elements = elements,
+                         .tile = tile,
+                         .swizzle = 4,
+                         .sms = ctas > 0 ? platform.sms - ctas : 0};
     bool alone = false;
     for (const Transport transport : transports) {
       for (const auto& [collective, name] : NamesOf<Collective>::all) {
@@ -316,10 +296,6 @@ void add_generated_contention(std::vector<Probe>& plan, const Platform& platform
   }
 }
 
-void append(std::vector<Probe>& plan, const std::vector<Probe>& more) {
-  plan.insert(plan.end(), more.begin(), more.end());
-}
-
 }  // namespace
 
 std::vector<Probe> probe_plan(const Platform& platform, std::span<const Transport> transports,
@@ -333,10 +309,9 @@ std::vector<Probe> probe_plan(const Platform& platform, std::span<const Transpor
   for (const int count : ranks) add_collectives(plan, platform, transports, count, depth);
   for (const Elements elements : classes) {
     add_library_gemms(plan, platform, depth, elements);
-    add_tiled_gemms(plan, platform, depth, elements);
-    add_misaligned_gemms(plan, platform, depth, elements);
-    add_swap_ab_gemms(plan, platform, depth, elements);
-    append(plan, sustained_plan(platform, ranks, depth, elements));
+    add_generated_gemms(plan, platform, depth, elements);
+    const std::vector<Probe> sustained = sustained_plan(platform, ranks, depth, elements);
+    plan.insert(plan.end(), sustained.begin(), sustained.end());
     for (const int count : ranks) {
       add_contention(plan, platform, transports, count, depth, elements);
     }
@@ -344,13 +319,9 @@ std::vector<Probe> probe_plan(const Platform& platform, std::span<const Transpor
       add_generated_contention(plan, platform, transports, count, depth, elements);
     }
   }
-  std::vector<Probe> unique;
-  for (const Probe& probe : plan) {
-    if (std::find(unique.begin(), unique.end(), probe) == unique.end()) {
-      unique.push_back(probe);
-    }
-  }
-  return unique;
+  std::set<Probe> seen;
+  std::erase_if(plan, [&](const Probe& probe) { return !seen.insert(probe).second; });
+  return plan;
 }
 
 }  // namespace overlaptune
