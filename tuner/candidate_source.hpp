@@ -20,13 +20,6 @@ class CandidateSource {
 
   /// Takes note of the result of a candidate, before `next` is called again.
   virtual void judged(const Candidate& candidate) = 0;
-
- protected:
-  CandidateSource() = default;
-  CandidateSource(const CandidateSource&) = default;
-  CandidateSource& operator=(const CandidateSource&) = default;
-  CandidateSource(CandidateSource&&) = default;
-  CandidateSource& operator=(CandidateSource&&) = default;
 };
 
 }  // namespace overlaptune

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <span>
 #include <vector>
 
 #include "core/config/config.hpp"

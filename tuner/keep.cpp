@@ -57,7 +57,7 @@ Expected<std::optional<Winner>> WinnerKeeper::keep(JudgedProblem problem, bool r
     if (!gemm) return error_of(gemm);
     auto winner = winner_of(best.front(), sequential, *gemm);
     if (!winner) return error_of(winner);
-    if (!has_winner(sequential)) {
+    if (!store_.has_winner(run_.platform, sequential.problem, sequential.launch)) {
       Winner safe = *winner;
       safe.candidate = sequential;
       safe.sequential = sequential.measured->median;
@@ -84,10 +84,6 @@ Expected<std::optional<Winner>> WinnerKeeper::keep(JudgedProblem problem, bool r
                          [&](const Candidate& each) { return each.config == candidate.config; });
     });
   }
-}
-
-bool WinnerKeeper::has_winner(const Candidate& candidate) const {
-  return store_.has_winner(run_.platform, candidate.problem, candidate.launch);
 }
 
 Expected<Winner> WinnerKeeper::winner_of(const Candidate& best, const Candidate& sequential,

@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "db/store.hpp"
 #include "machine/machine.hpp"
@@ -37,8 +36,6 @@ class WinnerKeeper {
   [[nodiscard]] Expected<std::optional<Winner>> keep(JudgedProblem problem, bool run_again);
 
  private:
-  /// Whether the problem of a candidate has a winner in the database, from any run.
-  [[nodiscard]] bool has_winner(const Candidate& candidate) const;
   [[nodiscard]] Expected<Winner> winner_of(const Candidate& best, const Candidate& sequential,
                                            const GemmTimes& gemm);
 

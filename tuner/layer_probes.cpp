@@ -6,10 +6,11 @@
 #include <utility>
 
 #include "core/config/comm_ctas.hpp"
+#include "core/config/config_fields.hpp"
 #include "core/config/strategies.hpp"
+#include "core/config/tiling.hpp"
 #include "core/gpu.hpp"
 #include "model/search.hpp"
-#include "tuner/tiled_probe.hpp"
 
 namespace overlaptune {
 namespace {
@@ -34,6 +35,17 @@ std::vector<Strategy> generated_strategies() {
 }
 
 }  // namespace
+
+GemmProbe tiled_probe(const Problem& problem, const Config& config) {
+  GemmProbe probe{.m = problem.m,
+                  .n = problem.n,
+                  .k = problem.k,
+                  .elements = problem.elements,
+                  .tile = tile_of(config)};
+  with_field<config_field::Swizzle>(config, [&](int swizzle) { probe.swizzle = swizzle; });
+  if (traits_of(strategy_of(config)).across_row_blocks) probe.swizzle *= row_blocks(problem);
+  return probe;
+}
 
 std::vector<Probe> layer_probes(const Model& model, std::span<const Problem> problems,
                                 const LayerOptions& options) {

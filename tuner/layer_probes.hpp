@@ -9,6 +9,10 @@
 
 namespace overlaptune {
 
+/// The generated GEMM of a config alone, on all SMs. Probes have one row block, so the probe's
+/// swizzle groups have all panels that the config's tiles walk together.
+[[nodiscard]] GemmProbe tiled_probe(const Problem& problem, const Config& config);
+
 struct LayerOptions {
   Launch launch = Launch::graph;
   int sms = 0;                          ///< SMs of a GPU

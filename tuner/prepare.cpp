@@ -9,10 +9,12 @@
 namespace overlaptune {
 namespace {
 
-std::vector<int> rank_counts(std::span<const Problem> problems) {
-  std::set<int> counts;
-  for (const Problem& problem : problems) counts.insert(problem.ranks);
-  return {counts.begin(), counts.end()};
+/// The values that a member has in the problems, each once.
+template <class T>
+std::vector<T> values_of(std::span<const Problem> problems, T Problem::*member) {
+  std::set<T> found;
+  for (const Problem& problem : problems) found.insert(problem.*member);
+  return {found.begin(), found.end()};
 }
 
 std::map<Collective, std::vector<CommSetting>> probed_settings(
@@ -39,12 +41,6 @@ std::vector<Measurement> measurements_of(const Store& store, PlatformId platform
   return found;
 }
 
-std::vector<Elements> elements_of(std::span<const Problem> problems) {
-  std::set<Elements> found;
-  for (const Problem& problem : problems) found.insert(problem.elements);
-  return {found.begin(), found.end()};
-}
-
 bool has_candidates(const Store& store, TuningRunId run, std::span<const Problem> problems,
                     std::span<const Launch> launches) {
   return std::any_of(problems.begin(), problems.end(), [&](const Problem& problem) {
@@ -61,7 +57,6 @@ Expected<void> probe_layers(Machine& machine, Store& store, PlatformId platform,
                             std::set<Probe> asked, std::span<const Problem> problems,
                             const TuneOptions& options, RunMonitor& monitor,
                             const Progress& progress) {
-  constexpr int kTiles = 6;
   const auto stop = [&] { return monitor.must_stop("choosing GEMMs to probe"); };
   for (int round = 0; round < options.layer_rounds; ++round) {
     monitor.begin_stage(problems.size());
@@ -71,7 +66,6 @@ Expected<void> probe_layers(Machine& machine, Store& store, PlatformId platform,
     const std::vector<Probe> layers = layer_probes(*known, problems,
                                                    {.launch = options.launches.front(),
                                                     .sms = machine.platform().sms,
-                                                    .tiles = kTiles,
                                                     .stop = stop,
                                                     .searched = [&] { monitor.step_done(); }});
     const auto probed = run_probes(machine, store, layers, options.provenance, false, progress);
@@ -90,8 +84,8 @@ Expected<void> probe_missing(Machine& machine, Store& store, const TuningRun& ru
     return !monitor.must_stop(done, total, what);
   };
   const std::vector<Probe> plan =
-      probe_plan(machine.platform(), machine.transports(), rank_counts(problems), options.probes,
-                 elements_of(problems));
+      probe_plan(machine.platform(), machine.transports(), values_of(problems, &Problem::ranks),
+                 options.probes, values_of(problems, &Problem::elements));
   const auto probed = run_probes(machine, store, plan, options.provenance, false, progress);
   if (!probed) return error_of(probed);
   if (monitor.stopped()) return {};

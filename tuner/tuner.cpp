@@ -11,7 +11,6 @@
 #include "tuner/prepare.hpp"
 #include "tuner/propose.hpp"
 #include "tuner/run_monitor.hpp"
-#include "tuner/stored_work.hpp"
 #include "tuner/tuning_run.hpp"
 
 namespace overlaptune {

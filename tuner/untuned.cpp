@@ -62,16 +62,6 @@ Expected<Config> tuned(Machine& machine, LearnedModel& model, const Problem& pro
   return best != nullptr ? best->config : candidates.front().config;
 }
 
-double median_ratio(const RunResult& result, const RunResult& other) {
-  const std::vector<Microseconds> own = slowest_rank(result);
-  const std::vector<Microseconds> theirs = slowest_rank(other);
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < std::min(own.size(), theirs.size()); ++i) {
-    ratios.push_back(own[i] / theirs[i]);
-  }
-  return quantile(ratios, 0.5);
-}
-
 }  // namespace
 
 std::vector<Problem> untuned_problems(std::span<const Problem> tuned, const Platform& platform,
@@ -112,9 +102,9 @@ Expected<UntunedResult> run_untuned(Machine& machine, LearnedModel& model, const
   const RunResult& own = (*results)[1];
   if (own.verdict != Verdict::valid) return row;
   row.measured = summarize(slowest_rank(own)).median;
-  row.over_sequential = median_ratio(own, results->front());
+  row.over_sequential = quantile(time_ratios(own, results->front()), 0.5);
   if (results->back().verdict == Verdict::valid) {
-    row.over_best = std::max(1.0, median_ratio(own, results->back()));
+    row.over_best = std::max(1.0, quantile(time_ratios(own, results->back()), 0.5));
   }
   return row;
 }

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "core/config/strategies.hpp"
-#include "tuner/tiled_probe.hpp"
+#include "tuner/layer_probes.hpp"
 
 namespace overlaptune {
 namespace {
@@ -23,15 +23,19 @@ Expected<Microseconds> time_or_never(Machine& machine, const Probe& probe) {
 
 }  // namespace
 
+std::vector<double> time_ratios(const RunResult& of, const RunResult& over) {
+  const std::vector<Microseconds> these = slowest_rank(of);
+  const std::vector<Microseconds> those = slowest_rank(over);
+  std::vector<double> list;
+  for (std::size_t i = 0; i < std::min(these.size(), those.size()); ++i) {
+    list.push_back(these[i] / those[i]);
+  }
+  return list;
+}
+
 std::vector<double> paired_ratios(const RunResult& sequential, const RunResult& result) {
   if (result.verdict != Verdict::valid || sequential.verdict != Verdict::valid) return {};
-  const std::vector<Microseconds> baseline = slowest_rank(sequential);
-  const std::vector<Microseconds> times = slowest_rank(result);
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < std::min(baseline.size(), times.size()); ++i) {
-    ratios.push_back(baseline[i] / times[i]);
-  }
-  return ratios;
+  return time_ratios(sequential, result);
 }
 
 std::optional<Candidate::Speedup> paired_speedup(const RunResult& sequential,

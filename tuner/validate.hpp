@@ -17,6 +17,9 @@ namespace overlaptune {
 [[nodiscard]] Expected<Candidate> validate(Machine& machine, Candidate candidate,
                                            const Candidate& sequential);
 
+/// The times of the slowest rank in one run over those in another, repetition by repetition.
+[[nodiscard]] std::vector<double> time_ratios(const RunResult& of, const RunResult& over);
+
 /// The times of `sequential` over those of `result`, repetition by repetition: the two ran in turn.
 /// Empty where one of them is not valid or not timed.
 [[nodiscard]] std::vector<double> paired_ratios(const RunResult& sequential,

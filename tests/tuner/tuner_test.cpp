@@ -14,7 +14,7 @@
 
 #include "tests/tuner/captured_log.hpp"
 #include "tests/tuner/whole_run.hpp"
-#include "tuner/stored_work.hpp"
+#include "tuner/tuning_run.hpp"
 
 namespace overlaptune {
 namespace {

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/tuner/whole_run.hpp"
-#include "tuner/stored_work.hpp"
+#include "tuner/tuning_run.hpp"
 
 namespace overlaptune {
 namespace {
