@@ -1,6 +1,5 @@
 #include "machine/catalogue.hpp"
 
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>

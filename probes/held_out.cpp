@@ -58,7 +58,7 @@ std::vector<Probe> gemms_of(std::span<const Problem> problems) {
   for (const Problem& problem : problems) {
     const Probe probe =
         GemmProbe{.m = problem.m, .n = problem.n, .k = problem.k, .elements = problem.elements};
-    if (std::find(list.begin(), list.end(), probe) == list.end()) list.push_back(probe);
+    if (std::ranges::find(list, probe) == list.end()) list.push_back(probe);
   }
   return list;
 }

@@ -70,8 +70,8 @@ bool is_worth_probing(const CollectiveProbe& probe) {
   if (probe.collective == Collective::all_gather) return false;
   constexpr std::array<int, 3> kFew{4, 8, 16};
   constexpr std::array<std::int64_t, 3> kSizes{1 << 20, 1 << 26, 1 << 28};
-  return std::find(kFew.begin(), kFew.end(), probe.comm_ctas) != kFew.end() &&
-         std::find(kSizes.begin(), kSizes.end(), probe.bytes.count) != kSizes.end();
+  return std::ranges::find(kFew, probe.comm_ctas) != kFew.end() &&
+         std::ranges::find(kSizes, probe.bytes.count) != kSizes.end();
 }
 
 void add_launch(std::vector<Probe>& plan) {
@@ -151,8 +151,7 @@ void add_library_gemms(std::vector<Probe>& plan, const Platform& platform, Probe
     if ((shape.sms == 0 ? whole : partial)-- > 0) shapes.push_back(shape);
   }
   // Small shapes first: after a large one the GPU is hot and takes long to recover its clock.
-  std::sort(shapes.begin(), shapes.end(),
-            [](const GemmProbe& a, const GemmProbe& b) { return macs(a) < macs(b); });
+  std::ranges::sort(shapes, {}, macs);
   plan.insert(plan.end(), shapes.begin(), shapes.end());
 }
 
@@ -168,8 +167,8 @@ std::vector<std::vector<Tile>> tiles_by_area(const Platform& platform, Elements 
     }
     shapes.back().push_back(tile);
   }
-  std::stable_sort(shapes.begin(), shapes.end(), [](const auto& a, const auto& b) {
-    return a.front().block_m * a.front().block_n < b.front().block_m * b.front().block_n;
+  std::ranges::stable_sort(shapes, {}, [](const std::vector<Tile>& tiles) {
+    return tiles.front().block_m * tiles.front().block_n;
   });
   return shapes;
 }

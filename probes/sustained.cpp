@@ -70,7 +70,7 @@ std::vector<Probe> sustained_plan(const Platform& platform, std::span<const int>
   std::vector<Probe> plan;
   for (const int count : ranks) add_library(plan, platform, count, depth, elements);
   if (depth == ProbeDepth::full && !ranks.empty()) {
-    add_alone(plan, platform, *std::max_element(ranks.begin(), ranks.end()), elements);
+    add_alone(plan, platform, std::ranges::max(ranks), elements);
   }
   return plan;
 }

@@ -21,7 +21,7 @@ std::vector<CommSetting> settings_for(const ExploreSpace& space, const Problem& 
 std::vector<Strategy> strategies_for(const ExploreSpace& space, const Problem& problem) {
   const std::vector<CommSetting> settings = settings_for(space, problem);
   const auto reaches = [&](const StrategyTraits& traits) {
-    return std::any_of(settings.begin(), settings.end(), [&](const CommSetting& each) {
+    return std::ranges::any_of(settings, [&](const CommSetting& each) {
       return traits.transports.contains(each.transport);
     });
   };

@@ -51,8 +51,7 @@ std::vector<ErrorsOfKind> errors_by_kind(std::span<const HeldOutPoint> points) {
     const double error = std::abs(point.predicted / point.measured - 1);
     if (is_collective(point)) kinds.front().second.push_back(error);
     const std::string kind = kind_of(point);
-    auto found = std::find_if(kinds.begin(), kinds.end(),
-                              [&](const auto& each) { return each.first == kind; });
+    auto found = std::ranges::find_if(kinds, [&](const auto& each) { return each.first == kind; });
     if (found == kinds.end()) found = kinds.insert(kinds.end(), {kind, {}});
     found->second.push_back(error);
   }

@@ -39,8 +39,7 @@ class Kernels {
 
 /// Removes the candidate of this config from `known` and returns it.
 std::optional<Candidate> taken_from(std::vector<Candidate>& known, const Config& config) {
-  const auto found = std::find_if(known.begin(), known.end(),
-                                  [&](const Candidate& each) { return each.config == config; });
+  const auto found = std::ranges::find(known, config, &Candidate::config);
   if (found == known.end()) return std::nullopt;
   Candidate candidate = std::move(*found);
   known.erase(found);

@@ -80,8 +80,7 @@ Expected<std::optional<Winner>> WinnerKeeper::keep(JudgedProblem problem, bool r
       return *winner;
     }
     std::erase_if(candidates, [&](const Candidate& candidate) {
-      return std::any_of(best.begin(), best.end(),
-                         [&](const Candidate& each) { return each.config == candidate.config; });
+      return std::ranges::find(best, candidate.config, &Candidate::config) != best.end();
     });
   }
 }

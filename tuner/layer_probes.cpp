@@ -65,7 +65,7 @@ std::vector<Probe> layer_probes(const Model& model, std::span<const Problem> pro
       if (tile.is_library()) continue;
       if (!seen.insert({tile.block_m, tile.block_n}).second) continue;
       const Probe probe = probe_of(problem, each.config, options.sms);
-      if (std::find(probes.begin(), probes.end(), probe) == probes.end()) probes.push_back(probe);
+      if (std::ranges::find(probes, probe) == probes.end()) probes.push_back(probe);
       if (static_cast<int>(seen.size()) == options.tiles) break;
     }
   }
@@ -95,7 +95,7 @@ std::vector<Probe> best_gemms(const Model& model, const Platform& platform,
     std::partial_sort(timed.begin(), timed.begin() + wanted, timed.end(),
                       [](const auto& a, const auto& b) { return a.first < b.first; });
     for (auto each = timed.begin(); each != timed.begin() + wanted; ++each) {
-      if (std::find(probes.begin(), probes.end(), each->second) == probes.end()) {
+      if (std::ranges::find(probes, each->second) == probes.end()) {
         probes.push_back(each->second);
       }
     }

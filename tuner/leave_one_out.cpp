@@ -41,9 +41,7 @@ Expected<LearnedModel> fitted_without(const Size& size, const PlatformResults& r
 
 /// Ranks the candidates of one problem and launch by their predictions.
 void rank(std::vector<StoredCandidate*>& rows) {
-  std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) {
-    return a->candidate.predicted < b->candidate.predicted;
-  });
+  std::ranges::stable_sort(rows, {}, [](const auto* row) { return row->candidate.predicted; });
   int next = 0;
   for (StoredCandidate* row : rows) {
     const bool drawn = row->candidate.origin == Origin::explore;
@@ -57,12 +55,10 @@ void rank(std::vector<StoredCandidate*>& rows) {
 std::optional<LeftOutChoice> choice_of(const LearnedModel& model, const Problem& problem,
                                        Launch launch, const std::vector<StoredCandidate>& measured,
                                        const std::vector<StoredCandidate*>& ranked) {
-  const auto baseline = std::find_if(measured.begin(), measured.end(), [](const auto& row) {
-    return strategy_of(row.candidate.config) == kBaseline;
-  });
-  const auto first = std::find_if(ranked.begin(), ranked.end(), [](const auto* row) {
-    return row->candidate.rank_by_model.has_value();
-  });
+  const auto baseline = std::ranges::find_if(
+      measured, [](const auto& row) { return strategy_of(row.candidate.config) == kBaseline; });
+  const auto first = std::ranges::find_if(
+      ranked, [](const auto* row) { return row->candidate.rank_by_model.has_value(); });
   if (baseline == measured.end() || first == ranked.end()) return std::nullopt;
   const auto ranking = model.rank(problem, launch, {.strategies = {kBaseline}});
   const auto score = model.score(model.around(problem, launch), (*first)->candidate.config);

@@ -43,10 +43,9 @@ std::vector<Measurement> measurements_of(const Store& store, PlatformId platform
 
 bool has_candidates(const Store& store, TuningRunId run, std::span<const Problem> problems,
                     std::span<const Launch> launches) {
-  return std::any_of(problems.begin(), problems.end(), [&](const Problem& problem) {
-    return std::any_of(launches.begin(), launches.end(), [&](Launch launch) {
-      return !store.candidates(run, problem, launch).empty();
-    });
+  return std::ranges::any_of(problems, [&](const Problem& problem) {
+    return std::ranges::any_of(
+        launches, [&](Launch launch) { return !store.candidates(run, problem, launch).empty(); });
   });
 }
 

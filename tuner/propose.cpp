@@ -55,7 +55,7 @@ Expected<Proposals> Proposals::make(LearnedModel& model, const ExploreSpace& spa
     const auto score = model.score(ranking->corrections, config);
     if (score) proposals.drawn_.push_back(candidate(*score, Origin::explore));
   }
-  std::reverse(proposals.drawn_.begin(), proposals.drawn_.end());
+  std::ranges::reverse(proposals.drawn_);
   return proposals;
 }
 
@@ -63,9 +63,8 @@ std::vector<Candidate> Proposals::likely() const {
   // The first of each strategy comes before the others, as in `most_promising`.
   std::vector<Candidate> list = by_model_;
   std::set<Strategy> seen;
-  std::stable_partition(list.begin(), list.end(), [&](const Candidate& each) {
-    return seen.insert(strategy_of(each.config)).second;
-  });
+  std::ranges::stable_partition(
+      list, [&](const Candidate& each) { return seen.insert(strategy_of(each.config)).second; });
   if (std::ssize(list) > top_k_) list.resize(static_cast<std::size_t>(top_k_));
   list.insert(list.end(), drawn_.begin(), drawn_.end());
   return list;
@@ -82,7 +81,7 @@ std::optional<Candidate> Proposals::next() {
   while (!drawn_.empty()) {
     Candidate candidate = std::move(drawn_.back());
     drawn_.pop_back();
-    const auto same = std::find(tried_.begin(), tried_.end(), candidate.config);
+    const auto same = std::ranges::find(tried_, candidate.config);
     if (same == tried_.end()) return candidate;
   }
   return std::nullopt;
@@ -121,8 +120,8 @@ std::optional<Candidate> Proposals::most_promising() {
 }
 
 bool Proposals::has_tried(Strategy strategy) const {
-  return std::any_of(tried_.begin(), tried_.end(),
-                     [&](const Config& config) { return strategy_of(config) == strategy; });
+  return std::ranges::any_of(tried_,
+                             [&](const Config& config) { return strategy_of(config) == strategy; });
 }
 
 void Proposals::judged(const Candidate& candidate) {

@@ -102,9 +102,8 @@ std::optional<Confirmed> SecondRun::confirmed(std::vector<Candidate> best,
     warn(fastest, "the winner could not be run once more", "nothing to compare it with");
     return Confirmed{fastest};
   }
-  std::stable_sort(best.begin(), best.end(), [](const Candidate& a, const Candidate& b) {
-    return a.speedup->median > b.speedup->median;
-  });
+  std::ranges::stable_sort(best, std::ranges::greater{},
+                           [](const Candidate& each) { return each.speedup->median; });
   for (const RunPhase phase : {RunPhase::cold, RunPhase::beside}) {
     const auto results = run(best, sequential, {.repetitions = kBriefRepetitions, .phase = phase});
     if (!results) {

@@ -58,8 +58,8 @@ bool StoredWork::is_short(const Problem& problem, Launch launch) const {
 }
 
 bool StoredWork::has_any(std::span<const Problem> problems) const {
-  return std::any_of(counts_.begin(), counts_.end(), [&](const auto& row) {
-    return std::find(problems.begin(), problems.end(), row.first.first) != problems.end();
+  return std::ranges::any_of(counts_, [&](const auto& row) {
+    return std::ranges::find(problems, row.first.first) != problems.end();
   });
 }
 

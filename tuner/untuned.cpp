@@ -127,7 +127,7 @@ UntunedSummary summary_of(std::span<const UntunedResult> results) {
     speedups -= std::log(result.over_sequential);
   }
   const auto most = [](const std::vector<double>& list) {
-    return list.empty() ? std::nan("") : *std::max_element(list.begin(), list.end());
+    return list.empty() ? std::nan("") : std::ranges::max(list);
   };
   summary.error_mean = mean(errors);
   summary.error_most = most(errors);

@@ -66,10 +66,7 @@ class Round {
     rank.until = Clock::now() + rank.patience;
   }
 
-  [[nodiscard]] bool none_waits() const {
-    return std::none_of(ranks_.begin(), ranks_.end(),
-                        [](const Rank& rank) { return rank.waits(); });
-  }
+  [[nodiscard]] bool none_waits() const { return std::ranges::none_of(ranks_, &Rank::waits); }
 
   void lose(Rank& rank, Loss::How how, const std::string& what) {
     rank.loss =
@@ -149,8 +146,7 @@ class Round {
   /// The first that died; the end where none did. A process that died did not do so because of the
   /// others, so the cause is clear then.
   [[nodiscard]] std::vector<Rank*>::const_iterator first_dead() const {
-    return std::find_if(lost_.begin(), lost_.end(),
-                        [](const Rank* rank) { return rank->has_died(); });
+    return std::ranges::find_if(lost_, &Rank::has_died);
   }
   [[nodiscard]] bool is_clear() const { return first_dead() != lost_.end(); }
 

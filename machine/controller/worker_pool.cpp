@@ -99,7 +99,7 @@ Expected<void> WorkerPool::await_hellos(const std::string& secret) {
   constexpr auto kLook = 50ms;
   const Deadline deadline = Clock::now() + options_.start_limit;
   const auto is_missing = [](const auto& connection) { return !connection; };
-  while (std::any_of(connections_.begin(), connections_.end(), is_missing)) {
+  while (std::ranges::any_of(connections_, is_missing)) {
     auto arrival = rendezvous_.next(secret, std::min(deadline, Clock::now() + kLook));
     if (arrival) {
       if (auto good = admit(std::move(*arrival)); !good) return good;
@@ -107,7 +107,7 @@ Expected<void> WorkerPool::await_hellos(const std::string& secret) {
     }
     if (auto good = check_ended(); !good) return good;
     if (Clock::now() < deadline) continue;
-    const auto missing = std::find_if(connections_.begin(), connections_.end(), is_missing);
+    const auto missing = std::ranges::find_if(connections_, is_missing);
     return unavailable(fmt::format("{}: its worker did not say hello within {:.3g} s{}",
                                    place(static_cast<std::size_t>(missing - connections_.begin())),
                                    std::chrono::duration<double>(options_.start_limit).count(),

@@ -41,7 +41,7 @@ const CollectiveProfile* find(const Profile& profile, Collective collective, Tra
 double time_of(const CollectiveProfile& entry, double bytes, int ctas) {
   const auto& rows = entry.by_ctas;
   const auto high =
-      std::find_if(rows.begin(), rows.end(), [&](const CtaTimes& row) { return row.ctas >= ctas; });
+      std::ranges::find_if(rows, [&](const CtaTimes& row) { return row.ctas >= ctas; });
   if (high == rows.end()) return rows.back().times.geometric(bytes);
   const double after = high->times.geometric(bytes);
   if (high == rows.begin()) {

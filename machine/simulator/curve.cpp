@@ -8,7 +8,7 @@ namespace {
 
 /// Index of the segment that holds `at`; the last one for anything beyond.
 std::size_t segment(const std::vector<double>& bytes, double at) {
-  const auto above = std::upper_bound(bytes.begin(), bytes.end(), at);
+  const auto above = std::ranges::upper_bound(bytes, at);
   const auto index = static_cast<std::size_t>(above - bytes.begin());
   return std::min(index == 0 ? 0 : index - 1, bytes.size() - 2);
 }

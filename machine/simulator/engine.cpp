@@ -105,7 +105,7 @@ void Progress::record(double time, double work) {
 }
 
 double Progress::time_at(double work) const {
-  const auto at = std::lower_bound(works_.begin(), works_.end(), work);
+  const auto at = std::ranges::lower_bound(works_, work);
   const auto i = static_cast<std::size_t>(at - works_.begin());
   if (i == 0) return times_.front();
   if (i == works_.size()) return times_.back();

@@ -114,7 +114,7 @@ RankWork run_tiles(const Setting& setting, const Schedule& schedule, const Noise
         ends[i] *= common;
         slowest[i] = std::max(slowest[i], ends[i]);
       }
-      work.rank_ends[r] += *std::max_element(ends.begin(), ends.end());
+      work.rank_ends[r] += std::ranges::max(ends);
       furthest = std::max(furthest, work.rank_ends[r]);
     }
     work.group_ends.push_back(std::move(slowest));

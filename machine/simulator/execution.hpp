@@ -18,9 +18,7 @@ namespace overlaptune::sim {
 struct Repetition {
   std::vector<double> rank_times{};
   Timeline timeline{};
-  [[nodiscard]] double slowest() const {
-    return *std::max_element(rank_times.begin(), rank_times.end());
-  }
+  [[nodiscard]] double slowest() const { return std::ranges::max(rank_times); }
 };
 
 struct Execution {

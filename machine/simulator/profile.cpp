@@ -200,7 +200,7 @@ PeerProfile peer(const JsonReader& at, const std::vector<CollectiveProfile>& col
   const PeerProfile peer{.start = number(at, "start_us", 0, kLongTime),
                          .finish = number(at, "finish_us", 0, kLongTime)};
   const auto check = [&](const Curve& times) {
-    const double least = *std::min_element(times.values.begin(), times.values.end());
+    const double least = std::ranges::min(times.values);
     if (least <= peer.start + peer.finish) {
       at.fail("expected start_us and finish_us within the least time of each peer_access curve");
     }
@@ -295,10 +295,8 @@ Profile profile(const JsonReader& root) {
     return collective(entry, profile.gpu.count, has_congestion);
   });
   if (profile.collectives.empty()) collectives.fail("expected at least one collective");
-  const bool by_peers = std::any_of(
-      profile.collectives.begin(), profile.collectives.end(),
-      [](const CollectiveProfile& each) { return each.transport == Transport::peer_access; });
-  if (by_peers) {
+  if (std::ranges::find(profile.collectives, Transport::peer_access,
+                        &CollectiveProfile::transport) != profile.collectives.end()) {
     profile.peer = peer(root["peer"], profile.collectives);
     profile.store = store(root["store"]);
   }

@@ -51,7 +51,7 @@ void Entry::operator()(cudaStream_t stream, int turn) {
 
 void Entry::submit(cudaStream_t stream, int set) {
   const run::Operands& in_world = problem_.operands()[index(set)];
-  // Where the plan places C, it stays in the world's memory, which all ranks reach.
+  // A plan that places C needs it in the world's memory, which all ranks reach.
   const run::Operands& given = plan_->places_c() ? in_world : problem_.given()[index(set)];
   run::enqueue_moving(stream, *plan_, through_world_ ? in_world : given, given,
                       problem_.exchanged_bytes());

@@ -47,7 +47,7 @@ ActivityKind kind_of_kernel(const std::string& name) {
   const std::string plain = plain_name(function_name(name));
   if (contains(plain, "nccl") || contains(plain, "exchange")) return ActivityKind::collective;
   const auto named = [&](std::string_view part) { return contains(plain, part); };
-  if (std::any_of(kGemmNames.begin(), kGemmNames.end(), named)) return ActivityKind::gemm;
+  if (std::ranges::any_of(kGemmNames, named)) return ActivityKind::gemm;
   if (contains(plain, "wait") || contains(plain, "signal")) return ActivityKind::signal;
   return ActivityKind::other;
 }
@@ -92,7 +92,7 @@ std::vector<Activity> activities_of(std::vector<GpuRecord> records, int rank) {
   std::erase_if(records, [](const GpuRecord& record) {
     return record.start_ns == 0 || record.end_ns < record.start_ns;
   });
-  std::stable_sort(records.begin(), records.end(), [](const GpuRecord& a, const GpuRecord& b) {
+  std::ranges::stable_sort(records, [](const GpuRecord& a, const GpuRecord& b) {
     return std::tie(a.start_ns, a.end_ns) < std::tie(b.start_ns, b.end_ns);
   });
   std::vector<Activity> activities;

@@ -83,9 +83,7 @@ std::vector<Activity> traced(Workbench& bench, Entry& entry, Tracer& tracer) {
   std::vector<Activity> seen;
   if (recording) succeeds([&] { seen = tracer.stop(bench.world.rank()); });
   if (tracer.dropped() > 0) return {};  // a trace with holes would mislead
-  const auto barrier = std::find_if(seen.begin(), seen.end(), [](const Activity& activity) {
-    return activity.kind == ActivityKind::collective;
-  });
+  const auto barrier = std::ranges::find(seen, ActivityKind::collective, &Activity::kind);
   if (barrier == seen.end()) return seen;
   seen.erase(seen.begin(), barrier + 1);
   const Microseconds start = seen.empty() ? us(0) : seen.front().start;

@@ -55,7 +55,7 @@ std::vector<std::string> environment_with(
     const auto replaced = [&](const auto& addition) {
       return text.substr(0, text.find('=')) == addition.first;
     };
-    if (std::none_of(additions.begin(), additions.end(), replaced)) list.emplace_back(text);
+    if (std::ranges::none_of(additions, replaced)) list.emplace_back(text);
   }
   for (const auto& [name, value] : additions) list.push_back(name + "=" + value);
   return list;

@@ -11,7 +11,7 @@
 namespace overlaptune::cuda {
 namespace {
 
-/// What follows from the secret and both random numbers: the proofs of "controller" and "peer", and
+/// The secret and both random numbers. From them follow the proofs of "controller" and "peer", and
 /// the keys of the lines "to controller" and "to peer".
 struct Shared {
   std::string_view secret;
