@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/measurement.hpp"
-#include "core/platform.hpp"
 
 namespace overlaptune {
 

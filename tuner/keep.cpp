@@ -5,8 +5,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include "tuner/validate.hpp"
-
 namespace overlaptune {
 namespace {
 

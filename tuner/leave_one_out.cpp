@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "core/config/strategies.hpp"
 #include "core/statistics.hpp"
 #include "model/learned_model.hpp"
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "db/store.hpp"
-#include "model/corrections.hpp"
 
 namespace overlaptune {
 

@@ -8,7 +8,6 @@
 
 #include "machine/machine.hpp"
 #include "model/learned_model.hpp"
-#include "tuner/explore.hpp"
 
 namespace overlaptune {
 

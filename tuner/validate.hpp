@@ -6,7 +6,6 @@
 
 #include "core/config/candidate.hpp"
 #include "machine/machine.hpp"
-#include "model/model.hpp"
 
 namespace overlaptune {
 

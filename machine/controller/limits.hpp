@@ -19,8 +19,7 @@ struct Limits {
   std::chrono::milliseconds unknown{120'000};  ///< one probe, and any step of unknown length
   std::chrono::milliseconds prepare{20'000};   ///< added to 2000 times the expected time
   std::chrono::milliseconds check{8'000};      ///< the same for runs whose result is checked
-  std::chrono::milliseconds time{
-      5'000};  ///< added to 200 times the expected time of the repetitions
+  std::chrono::milliseconds time{5'000};       ///< added to 200 times that of the repetitions
 };
 
 /// The limits of ranks that run in turn on a GPU that they share (core/gpu_sharing.hpp).

@@ -1,7 +1,5 @@
 #include "machine/simulator/execution.hpp"
 
-#include <algorithm>
-
 #include "machine/simulator/contention.hpp"
 #include "strategies/peer_store/sim_execution.hpp"
 

@@ -119,8 +119,8 @@ struct StoreProfile {
   double beside_share = 0;  ///< what the links lose beside a GEMM, in units of its time alone
   double sum_gap = 0;  ///< the links stand still for it behind the sums of a group (all-reduce)
   double run = 0;      ///< what the begin and end of a kernel take longer than a plain GEMM's
-  double subtile =
-      0;  ///< what a subtile (core/config/staging.hpp) takes longer, if nothing hides it
+  /// The time that a subtile (core/config/staging.hpp) takes longer, if nothing hides it.
+  double subtile = 0;
   double add_subtile = 0;  ///< reading and adding a subtile of a peer, likewise
   double receive = 0;      ///< from a peer's signal until its tile may be added
   double apart_share = 0;  ///< how much longer a tile takes that shares no operands with others

@@ -1,7 +1,6 @@
 #include "machine/worker/pair.hpp"
 
 #include "core/base/error.hpp"
-#include "kernels/support.hpp"
 #include "run/exchange/collective.hpp"
 
 namespace overlaptune::cuda {

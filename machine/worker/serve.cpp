@@ -1,6 +1,5 @@
 #include "machine/worker/serve.hpp"
 
-#include <charconv>
 #include <cstdio>
 #include <optional>
 #include <string_view>
@@ -10,6 +9,7 @@
 
 #include "core/base/environment.hpp"
 #include "core/nodes.hpp"
+#include "machine/controller/launch/launch_environment.hpp"
 #include "machine/controller/wire/address.hpp"
 #include "machine/controller/wire/handshake.hpp"
 #include "machine/controller/wire/wire.hpp"
@@ -88,14 +88,6 @@ int fail(Connection& connection, const std::string& message) {
   _exit(code);
 }
 
-std::optional<int> number(std::string_view text, int most) {
-  int value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool good = failure == std::errc{} && end == text.data() + text.size();
-  if (!good || value < 0 || value > most) return std::nullopt;
-  return value;
-}
-
 }  // namespace
 
 Expected<WorkerOptions> worker_options(int argc, const char* const* argv) {
@@ -108,11 +100,12 @@ Expected<WorkerOptions> worker_options(int argc, const char* const* argv) {
     if (flag == "--connect") {
       // The port follows the last colon, because an IPv6 address has more of them.
       const std::size_t colon = value.rfind(':');
-      if (colon != std::string_view::npos) parsed = number(value.substr(colon + 1), kLargestPort);
+      if (colon != std::string_view::npos)
+        parsed = whole_number(value.substr(colon + 1), 0, kLargestPort);
       if (parsed) options.host = without_brackets(std::string(value.substr(0, colon)));
       options.port = parsed.value_or(0);
     } else if (flag == "--rank" || flag == "--local-rank") {
-      parsed = number(value, kMostRanks - 1);
+      parsed = whole_number(value, 0, kMostRanks - 1);
       (flag == "--rank" ? options.rank : options.local_rank) = parsed.value_or(-1);
     }
     if (!parsed) {

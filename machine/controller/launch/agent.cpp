@@ -105,7 +105,6 @@ class AgentSlot : public WorkerSlot {
     if (const auto pid = running()) return still_runs(*pid);
     if (!lost_) say(StartWorker{name});
     if (lost_) return unavailable(*lost_);
-    running_ = true;
     pid_ = 0;
     ended_.reset();
     return {};
@@ -113,7 +112,7 @@ class AgentSlot : public WorkerSlot {
 
   std::optional<Ended> ended() override {
     listen();
-    if (lost_ && running_ && !ended_) ended_ = Ended{.how = *lost_, .killed = true};
+    if (lost_ && pid_ && !ended_) ended_ = Ended{.how = *lost_, .killed = true};
     return ended_;
   }
 
@@ -127,8 +126,7 @@ class AgentSlot : public WorkerSlot {
   /// with it.
   std::optional<int> running() override {
     listen();
-    if (!running_ || ended_ || lost_) return std::nullopt;
-    return pid_;
+    return ended_ || lost_ ? std::nullopt : pid_;
   }
 
   const std::string& host() const override { return hello_.host; }
@@ -165,8 +163,7 @@ class AgentSlot : public WorkerSlot {
 
   Connection connection_;
   AgentHello hello_;
-  bool running_ = false;  ///< started, and perhaps ended since
-  int pid_ = 0;
+  std::optional<int> pid_{};  ///< of the worker that was started last, and perhaps ended since
   std::optional<Ended> ended_{};
   std::optional<std::string> lost_{};
 };

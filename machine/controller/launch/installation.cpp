@@ -1,6 +1,5 @@
 #include "machine/controller/launch/installation.hpp"
 
-#include <charconv>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -32,11 +31,7 @@ Expected<std::string> find_worker() {
 Expected<int> find_ranks_per_gpu() {
   const auto text = environment().ranks_per_gpu;
   if (!text) return 1;
-  int ranks = 0;
-  const char* const end = text->data() + text->size();
-  const auto [rest, failure] = std::from_chars(text->data(), end, ranks);
-  if (failure == std::errc{} && rest == end && ranks >= 1 && ranks <= kMostRanksPerGpu)
-    return ranks;
+  if (const auto ranks = whole_number(*text, 1, kMostRanksPerGpu)) return *ranks;
   return unavailable(fmt::format("{} = {}: expected a whole number from 1 to {}",
                                  kRanksPerGpuVariable, *text, kMostRanksPerGpu));
 }

@@ -28,14 +28,8 @@ class Reader {
   }
   [[nodiscard]] static int number_of(const char* name, const std::optional<std::string>& value,
                                      int least, int most) {
-    int parsed = 0;
-    const char* end = value ? value->data() + value->size() : nullptr;
-    if (value) {
-      const auto [rest, failure] = std::from_chars(value->data(), end, parsed);
-      if (failure == std::errc{} && rest == end && parsed >= least && parsed <= most) {
-        return parsed;
-      }
-    }
+    const auto parsed = value ? whole_number(*value, least, most) : std::nullopt;
+    if (parsed) return *parsed;
     throw Failure(ErrorKind::bad_input,
                   fmt::format("environment variable {}: {}: expected a whole number from {} to {}, "
                               "as the launcher sets it",
@@ -184,6 +178,14 @@ LaunchEnvironment ranks_from(const Reader& read) {
 }
 
 }  // namespace
+
+std::optional<int> whole_number(std::string_view text, int least, int most) {
+  int number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, failure] = std::from_chars(text.data(), end, number);
+  const bool is_number = failure == std::errc{} && rest == end;
+  return is_number && number >= least && number <= most ? std::optional(number) : std::nullopt;
+}
 
 Expected<LaunchEnvironment> read_ranks(const Variables& variables) {
   return launch_from(variables, ranks_from);

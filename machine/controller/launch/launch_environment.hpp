@@ -4,7 +4,9 @@
 // that.
 
 #include <chrono>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/base/environment.hpp"
 #include "core/base/error.hpp"
@@ -14,6 +16,9 @@ namespace overlaptune::cuda {
 /// How long the ranks of a launcher wait for each other. If one never comes, all have ended within
 /// a minute.
 inline constexpr std::chrono::seconds kMeetLimit{50};
+
+/// The number, if a text of a variable or a flag is a whole number of this range and nothing else.
+[[nodiscard]] std::optional<int> whole_number(std::string_view text, int least, int most);
 
 enum class Launcher {
   plain,     ///< none, or it started only this process: the program starts its workers itself

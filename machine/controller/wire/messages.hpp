@@ -13,7 +13,6 @@
 #include "core/config/tiling.hpp"
 #include "core/device.hpp"
 #include "core/measurement.hpp"
-#include "core/timeline.hpp"
 
 namespace overlaptune::cuda {
 

@@ -5,7 +5,6 @@
 
 #include "core/base/error.hpp"
 #include "core/base/index.hpp"
-#include "kernels/support.hpp"
 #include "machine/worker/probes/probes.hpp"
 #include "run/exchange/collective.hpp"
 
