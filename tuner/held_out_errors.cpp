@@ -10,10 +10,6 @@
 namespace overlaptune {
 namespace {
 
-bool is_collective(const HeldOutPoint& point) {
-  return std::holds_alternative<CollectiveProbe>(point.probe);
-}
-
 std::string kind_of(const HeldOutPoint& point) {
   if (const auto* collective = std::get_if<CollectiveProbe>(&point.probe)) {
     return std::string(to_string(collective->collective));
@@ -49,7 +45,7 @@ std::vector<ErrorsOfKind> errors_by_kind(std::span<const HeldOutPoint> points) {
   std::vector<std::pair<std::string, std::vector<double>>> kinds{{all, {}}};
   for (const HeldOutPoint& point : points) {
     const double error = std::abs(point.predicted / point.measured - 1);
-    if (is_collective(point)) kinds.front().second.push_back(error);
+    if (std::holds_alternative<CollectiveProbe>(point.probe)) kinds.front().second.push_back(error);
     const std::string kind = kind_of(point);
     auto found = std::ranges::find_if(kinds, [&](const auto& each) { return each.first == kind; });
     if (found == kinds.end()) found = kinds.insert(kinds.end(), {kind, {}});

@@ -46,11 +46,10 @@ Expected<Schedule> schedule_parts(const Profile& profile, const Work& work,
         problem.ranks, parts.comm_ctas, parts.transport);
     if (!run) return error_of(run);
     schedule.collectives.push_back({.run = *run});
-    const GemmKernel kernel = parts.one_product
-                                  ? library_kernel(profile, problem.elements, 1, problem.m,
-                                                   problem.n, problem.k, parts.sms)
-                                  : library_kernel(profile, problem.elements, row_blocks(problem),
-                                                   block_rows, problem.n, problem.k, parts.sms);
+    const int blocks = parts.one_product ? 1 : row_blocks(problem);
+    const std::int64_t rows = parts.one_product ? problem.m : block_rows;
+    const GemmKernel kernel =
+        library_kernel(profile, problem.elements, blocks, rows, problem.n, problem.k, parts.sms);
     schedule.gemms.push_back(plan_gemm(profile, kernel));
   }
   return schedule;
