@@ -14,8 +14,7 @@ kernels::CubinCache open_cache() {
   require_cuda_support("cache");
   kernels::CubinCacheOptions options = value_or_throw(kernels::cubin_cache_options());
   if (options.folder.empty()) {
-    throw Failure(ErrorKind::bad_input,
-                  "kernel cache: no folder: set OVERLAPTUNE_CACHE, XDG_CACHE_HOME or HOME");
+    refuse("kernel cache: no folder: set OVERLAPTUNE_CACHE, XDG_CACHE_HOME or HOME");
   }
   return kernels::CubinCache(std::move(options));
 }

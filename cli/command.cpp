@@ -69,10 +69,9 @@ void start_log() {
   if (!wanted) return;
   const auto level = spdlog::level::from_str(*wanted);  // `off` for an unknown level
   if (level == spdlog::level::off && *wanted != "off") {
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("OVERLAPTUNE_LOG = '{}': expected one of trace, debug, info, "
-                              "warning, error, critical, off",
-                              *wanted));
+    refuse(
+        "OVERLAPTUNE_LOG = '{}': expected one of trace, debug, info, warning, error, critical, off",
+        *wanted);
   }
   set_log_level(level);
 }
@@ -81,10 +80,9 @@ CLI::App* add_command(CLI::App& root, const std::string& name, const std::string
                       const std::string& example, CommonFlags& flags) {
   CLI::App* command = root.add_subcommand(name, description);
   command->footer("Example:\n  " + example);
-  add_parsed(*command, "--seed", flags.seed,
+  add_parsed(*command, "--seed N", flags.seed,
              whole_number<std::uint64_t>(0, std::numeric_limits<std::int64_t>::max()),
-             "Seed of everything that is random (0)")
-      ->type_name("N");
+             "Seed of everything that is random (0)");
   const auto whole_lines = [](const std::string& /*given*/) { g_whole_lines = true; };
   command->add_flag("--json", flags.json, "Print one JSON document")->each(whole_lines);
   command->add_flag_callback(
@@ -159,8 +157,7 @@ void write_file(const std::string& file, const std::string& output) {
     return;
   }
   if (is_database(file)) {
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("{}: is a database and would be lost: name another file", file));
+    refuse("{}: is a database and would be lost: name another file", file);
   }
   constexpr mode_t kAsUsual = 0666;  // the umask takes rights away
   errno = write_whole_file(file, text, IfThere::replace, kAsUsual);

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -17,6 +19,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/units.hpp"
 #include "db/store.hpp"
 
 namespace overlaptune::cli {
@@ -59,19 +62,47 @@ void start_log();
 CLI::App* add_command(CLI::App& root, const std::string& name, const std::string& description,
                       const std::string& example, CommonFlags& flags);
 
+/// Throws `Failure` (`bad_input`) with a message, whose values are put in as by `fmt::format`.
+template <class... Values>
+[[noreturn]] void refuse(fmt::format_string<Values...> message, Values&&... values) {
+  throw Failure(ErrorKind::bad_input, fmt::format(message, std::forward<Values>(values)...));
+}
+
+/// The name and the type in the usage of an option: "--keep N".
+[[nodiscard]] inline std::pair<std::string, std::string> name_and_type(const std::string& usage) {
+  const std::size_t blank = usage.find(' ');
+  return {usage.substr(0, blank), usage.substr(blank + 1)};
+}
+
+/// Adds an option of texts or names of files.
+template <class T>
+CLI::Option* add_text(CLI::App& command, const std::string& usage, T& target,
+                      const std::string& description) {
+  const auto [name, type] = name_and_type(usage);
+  return command.add_option(name, target, description)->type_name(type);
+}
+
 /// Adds an option whose text is read, and whose errors are worded, by `parse(std::string) ->
 /// Expected<T>`.
 template <class T, class Parse>
-CLI::Option* add_parsed(CLI::App& command, const std::string& name, T& target, Parse parse,
+CLI::Option* add_parsed(CLI::App& command, const std::string& usage, T& target, Parse parse,
                         const std::string& description) {
-  return command.add_option_function<std::string>(
-      name,
-      [&target, parse, name](const std::string& text) {
-        auto value = parse(text);
-        if (!value) throw CLI::ValidationError(name, value.error().message);
-        target = std::move(*value);
-      },
-      description);
+  const auto [name, type] = name_and_type(usage);
+  const auto read = [&target, parse, option = name](const std::string& text) {
+    auto value = parse(text);
+    if (!value) throw CLI::ValidationError(option, value.error().message);
+    target = std::move(*value);
+  };
+  return command.add_option_function<std::string>(name, read, description)->type_name(type);
+}
+
+/// The number that a text is; none where it is none, or has more behind it.
+template <class T>
+[[nodiscard]] std::optional<T> number_in(std::string_view text) {
+  T number{};
+  const char* const end = text.data() + text.size();
+  const auto [rest, failure] = std::from_chars(text.data(), end, number);
+  return failure == std::errc{} && rest == end ? std::optional(number) : std::nullopt;
 }
 
 /// A parser for `add_parsed` that reads a whole number in least..most. Error: the text is none; the
@@ -79,14 +110,18 @@ CLI::Option* add_parsed(CLI::App& command, const std::string& name, T& target, P
 template <class T>
 [[nodiscard]] auto whole_number(T least, T most) {
   return [least, most](const std::string& text) -> Expected<T> {
-    T number{};
-    const char* end = text.data() + text.size();
-    const auto [rest, failure] = std::from_chars(text.data(), end, number);
-    if (failure != std::errc{} || rest != end || number < least || number > most) {
-      return bad_input(
-          fmt::format("'{}': expected a whole number from {} to {}", text, least, most));
-    }
-    return number;
+    const auto number = number_in<T>(text);
+    if (number && *number >= least && *number <= most) return *number;
+    return bad_input(fmt::format("'{}': expected a whole number from {} to {}", text, least, most));
+  };
+}
+
+/// A parser for `add_parsed` that reads a size from 1 to 2^bits - 1, as in 8k.
+[[nodiscard]] inline auto size_of_bits(int bits) {
+  return [bits](const std::string& text) -> Expected<std::int64_t> {
+    auto size = parse_size(text);
+    if (!size || (*size >= 1 && *size >> bits == 0)) return size;
+    return bad_input(fmt::format("'{}': expected 1 to 2^{} - 1", text, bits));
   };
 }
 

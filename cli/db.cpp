@@ -41,10 +41,8 @@ OrderedJson json_of(const DatabaseInfo& info) {
 }
 
 Table runs_table(const Store& store) {
-  Table table{
-      .name = "runs",
-      .columns = {
-          {"run"}, {"kind"}, {"platform"}, {"started_at"}, {"finished"}, {"rows"}, {"winners"}}};
+  Table table{.name = "runs",
+              .columns = columns_of("run, kind, platform, started_at, finished, rows, winners")};
   const auto platforms = store.platforms();
   for (const RunBrief& run : store.runs()) {
     table.rows.push_back({run.uid, std::string(run.tuning ? "tuning" : "probe"),
@@ -60,13 +58,11 @@ int info(const DbFlags& flags, const Session& /*session*/) {
   document.update(json_of(store.info()));
   Table platforms{
       .name = "platforms",
-      .columns = {
-          {"name"}, {"machine"}, {"fingerprint"}, {"gpu_model"}, {"gpu_count"}, {"full_name"}}};
+      .columns = columns_of("name, machine, fingerprint, gpu_model, gpu_count, full_name")};
   for (const StoredPlatform& stored : store.platforms()) {
     const Platform& platform = stored.platform;
     platforms.rows.push_back({platform.name, platform.machine, fingerprint(platform),
-                              platform.gpu_model, std::int64_t{platform.gpu_count},
-                              full_name(platform)});
+                              platform.gpu_model, cell(platform.gpu_count), full_name(platform)});
   }
   const Table runs = runs_table(store);
   if (flags.common.json) {
@@ -152,11 +148,10 @@ void warn(const std::string& file, const std::vector<std::string>& complaints) {
 int import_database(const DbFlags& flags, const Session& /*session*/) {
   const std::string& name = flags.others.front();
   if (is_database(name)) {
-    throw Failure(
-        ErrorKind::bad_input,
-        fmt::format("{}: is a database, not what `overlaptune db export` wrote; `overlaptune "
-                    "db merge` takes databases",
-                    name));
+    refuse(
+        "{}: is a database, not what `overlaptune db export` wrote; `overlaptune db merge` takes "
+        "databases",
+        name);
   }
   // Read before a database is made.
   std::istringstream in(value_or_throw(read_text_file(name, kMostExportBytes)));
@@ -201,8 +196,7 @@ void add_db(CLI::App& root, Session& session) {
   const auto [exporting, export_flags] =
       add("export", "Write everything as one JSON document",
           "overlaptune db export --db f.db --out f.json", export_database);
-  exporting->add_option("--out", export_flags->out, "File instead of standard output")
-      ->type_name("FILE");
+  add_text(*exporting, "--out FILE", export_flags->out, "File instead of standard output");
   const auto [importing, import_flags] =
       add("import", "Read what `export` wrote into a new or existing database",
           "overlaptune db import --db f.db f.json", import_database);

@@ -41,14 +41,12 @@ Expected<std::optional<std::string>> parse_time(const std::string& text) {
 
 int prune(const PruneFlags& flags, const Session& /*session*/) {
   if (!flags.rule.before && !flags.rule.keep) {
-    throw Failure(ErrorKind::bad_input,
-                  "db prune: expected --before DATE or --keep N: which runs may go");
+    refuse("db prune: expected --before DATE or --keep N: which runs may go");
   }
   Store store(flags.database, flags.dry_run ? Access::read : Access::write);
   const auto platforms = store.platforms();
   const auto gone = flags.dry_run ? store.in_memory().prune(flags.rule) : store.prune(flags.rule);
-  Table table{.name = "removed",
-              .columns = {{"run"}, {"kind"}, {"platform"}, {"started_at"}, {"rows"}}};
+  Table table{.name = "removed", .columns = columns_of("run, kind, platform, started_at, rows")};
   for (const RunBrief& run : gone) {
     table.rows.push_back({run.uid, std::string(run.tuning ? "tuning" : "probe"),
                           name_among(platforms, run.platform), run.started_at, run.rows});
@@ -78,16 +76,14 @@ int remove(const DeleteFlags& flags, const Session& /*session*/) {
   const int ways =
       (flags.platform.empty() ? 0 : 1) + (flags.run.empty() ? 0 : 1) + (flags.problem ? 1 : 0);
   if (ways != 1) {
-    throw Failure(ErrorKind::bad_input,
-                  "db delete: expected one of --platform NAME, --run UID and --problem "
-                  "OP:M,N,K:dtype:ranks");
+    refuse(
+        "db delete: expected one of --platform NAME, --run UID and --problem OP:M,N,K:dtype:ranks");
   }
   if (!flags.yes) {
     const Store store(flags.database, Access::read);
     const auto would = value_or_throw(store.in_memory().remove(choice_of(flags, store)));
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("{}: nothing is removed without --yes; with it: {}", flags.database,
-                              fmt::join(would.actions, "; ")));
+    refuse("{}: nothing is removed without --yes; with it: {}", flags.database,
+           fmt::join(would.actions, "; "));
   }
   Store store(flags.database, Access::write);
   const auto done = value_or_throw(store.remove(choice_of(flags, store)));
@@ -118,12 +114,10 @@ void add_db_removal(CLI::App& group, Session& session) {
       "or a product of a model comes from stay",
       "overlaptune db prune --db f.db --keep 3 --dry-run", pruning->common);
   add_database_flag(*prune_command, pruning->database);
-  add_parsed(*prune_command, "--before", pruning->rule.before, parse_time,
-             "Runs that started before this day (UTC)")
-      ->type_name("DATE");
-  add_parsed(*prune_command, "--keep", pruning->rule.keep, whole_number(0, kMostRuns),
-             "All but the newest N probe runs and N tuning runs of each platform")
-      ->type_name("N");
+  add_parsed(*prune_command, "--before DATE", pruning->rule.before, parse_time,
+             "Runs that started before this day (UTC)");
+  add_parsed(*prune_command, "--keep N", pruning->rule.keep, whole_number(0, kMostRuns),
+             "All but the newest N probe runs and N tuning runs of each platform");
   prune_command->add_flag("--dry-run", pruning->dry_run, "Say what would go, and change nothing");
   on_parsed(*prune_command, session, pruning, prune);
 
@@ -132,16 +126,13 @@ void add_db_removal(CLI::App& group, Session& session) {
       group, "delete", "Remove a platform, a run or a problem; a copy stays beside the database",
       "overlaptune db delete --db f.db --platform sim:h200-nvlink-x8 --yes", deleting->common);
   add_database_flag(*delete_command, deleting->database);
-  delete_command->add_option("--platform", deleting->platform, "A platform with all its results")
-      ->type_name("NAME");
-  delete_command
-      ->add_option("--run", deleting->run,
-                   "A run with its measurements, or its candidates and winners; the first digits "
-                   "of its uid are enough (`db info` lists them)")
-      ->type_name("UID");
-  add_parsed(*delete_command, "--problem", deleting->problem, parse_problem,
-             "A problem with its candidates and winners on all platforms")
-      ->type_name("OP:M,N,K:dtype:ranks");
+  add_text(*delete_command, "--platform NAME", deleting->platform,
+           "A platform with all its results");
+  add_text(*delete_command, "--run UID", deleting->run,
+           "A run with its measurements, or its candidates and winners; the first digits of its "
+           "uid are enough (`db info` lists them)");
+  add_parsed(*delete_command, "--problem OP:M,N,K:dtype:ranks", deleting->problem, parse_problem,
+             "A problem with its candidates and winners on all platforms");
   delete_command->add_flag("--yes", deleting->yes,
                            "Do it; without this flag the command only says what would go");
   on_parsed(*delete_command, session, deleting, remove);

@@ -51,10 +51,8 @@ int run_again(const EvaluateFlags& flags) {
   const StoredPlatform platform = value_or_throw(store.platform(machine->platform()));
   const auto list = reruns(take_snapshot(store), platform.id, flags.shortlist, flags.again);
   if (list.empty()) {
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("--db {}: no validated candidate of {}: run `overlaptune tune` into "
-                              "this database first",
-                              flags.database, full_name(machine->platform())));
+    refuse("--db {}: no validated candidate of {}: run `overlaptune tune` into this database first",
+           flags.database, full_name(machine->platform()));
   }
   catch_interrupts();
   std::vector<TiledKernel> kernels;
@@ -204,9 +202,9 @@ int untuned(const EvaluateFlags& flags) {
 int evaluate(const EvaluateFlags& flags, const Session& /*session*/) {
   const bool measures = flags.again > 0 || flags.untuned > 0 || flags.held_out.collectives;
   if (!flags.platform.empty() && measures) {
-    throw Failure(ErrorKind::bad_input,
-                  "--platform: not beside --again, --untuned or --held-out, which judge the "
-                  "platform of --machine");
+    refuse(
+        "--platform: not beside --again, --untuned or --held-out, which judge the platform of "
+        "--machine");
   }
   if (flags.held_out.collectives) {
     return evaluate_held_out(flags.held_out, flags.machine, flags.database, flags.common);
@@ -214,8 +212,7 @@ int evaluate(const EvaluateFlags& flags, const Session& /*session*/) {
   if (flags.again > 0) return run_again(flags);
   if (flags.untuned > 0) return untuned(flags);
   if (flags.machine.name != MachineFlags{}.name) {
-    throw Failure(ErrorKind::bad_input,
-                  "--machine: expected only beside --again, --untuned or --held-out");
+    refuse("--machine: expected only beside --again, --untuned or --held-out");
   }
   const Store store(flags.database, Access::read);
   const PlatformId platform = value_or_throw(store.platform(flags.platform)).id;
@@ -235,25 +232,18 @@ void add_evaluate(CLI::App& root, Session& session) {
       root, "evaluate", "Errors of the predictions, and regret of the choices made by them",
       "overlaptune evaluate --db f.db --json", flags->common);
   add_database_flag(*command, flags->database);
-  command
-      ->add_option(
-          "--platform", flags->platform,
-          "Stored platform, as in sim:h200-nvlink-x8, or its fingerprint (default: the only one)")
-      ->type_name("NAME");
-  add_parsed(*command, "--shortlist", flags->shortlist, whole_number(1, 100'000),
-             "How many of the model's proposals a pick may come from (5)")
-      ->type_name("N");
-  add_parsed(*command, "--again", flags->again, whole_number(0, 1000),
+  add_platform_flag(*command, flags->platform);
+  add_parsed(*command, "--shortlist N", flags->shortlist, whole_number(1, 100'000),
+             "How many of the model's proposals a pick may come from (5)");
+  add_parsed(*command, "--again N", flags->again, whole_number(0, 1000),
              "Run the picks and the N fastest of each problem once more, side by side, on the "
-             "machine that was tuned, and judge by that; nothing is stored (0)")
-      ->type_name("N");
+             "machine that was tuned, and judge by that; nothing is stored (0)");
   command->add_flag("--leave-one-out", flags->leave_one_out,
                     "Judge today's models instead of the stored predictions: each problem is "
                     "predicted by models that were fitted without it");
-  add_parsed(*command, "--untuned", flags->untuned, whole_number(0, 100'000),
+  add_parsed(*command, "--untuned N", flags->untuned, whole_number(0, 100'000),
              "Draw N problems between and around the tuned ones, and run the answer for each "
-             "beside sequential and beside a short tuning; nothing is stored (0)")
-      ->type_name("N");
+             "beside sequential and beside a short tuning; nothing is stored (0)");
   add_held_out_flags(*command, flags->held_out);
   add_machine_flags(*command, flags->machine);
   on_parsed(*command, session, flags, evaluate);

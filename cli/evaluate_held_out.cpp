@@ -17,13 +17,9 @@ namespace overlaptune::cli {
 namespace {
 
 Table summary(const std::vector<HeldOutPoint>& points) {
-  Table table{.name = "held_out",
-              .columns = {{"of"},
-                          {"count"},
-                          {"median_percent"},
-                          {"p90_percent"},
-                          {"max_percent"},
-                          {"mean_percent"}}};
+  Table table{
+      .name = "held_out",
+      .columns = columns_of("of, count, median_percent, p90_percent, max_percent, mean_percent")};
   for (const ErrorsOfKind& errors : errors_by_kind(points)) {
     table.rows.push_back({errors.kind, static_cast<std::int64_t>(errors.count), 100 * errors.median,
                           100 * errors.p90, 100 * errors.most, 100 * errors.mean});
@@ -102,15 +98,12 @@ int evaluate_held_out(const HeldOutFlags& flags, const MachineFlags& machine_fla
 }
 
 void add_held_out_flags(CLI::App& command, HeldOutFlags& flags) {
-  auto* held_out =
-      add_parsed(command, "--held-out", flags.collectives, whole_number(0, 100'000),
-                 "Measure N collectives that were not probed, and the GEMMs of the problems given, "
-                 "and compare the model with them; nothing is stored")
-          ->type_name("N");
-  auto* tiles = add_parsed(command, "--tiles", flags.tiles, whole_number(0, 1000),
+  auto* held_out = add_parsed(command, "--held-out N", flags.collectives, whole_number(0, 100'000),
+                              "Measure N collectives that were not probed, and the GEMMs of the "
+                              "problems given, and compare the model with them; nothing is stored");
+  auto* tiles = add_parsed(command, "--tiles N", flags.tiles, whole_number(0, 1000),
                            "Beside --held-out: generated GEMMs of the problems too, on all SMs, "
-                           "with the N tiles that the model thinks best (0)")
-                    ->type_name("N");
+                           "with the N tiles that the model thinks best (0)");
   tiles->needs(held_out);
   add_workload_flags(command, flags.workload);
   for (const char* name : {"--model", "--problem", "--problems"}) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "cli/command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output/progress.hpp"
 #include "query/snapshot.hpp"
@@ -33,10 +34,8 @@ std::vector<UntunedResult> run_untuned(Machine& machine, const UntunedOptions& o
   const auto problems = untuned_problems(tuned_problems(store, platform.id), platform.platform,
                                          options.problems, options.seed);
   if (problems.empty()) {
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("--db {}: no winner of {}: run `overlaptune tune` into this database "
-                              "first",
-                              options.database, full_name(machine.platform())));
+    refuse("--db {}: no winner of {}: run `overlaptune tune` into this database first",
+           options.database, full_name(machine.platform()));
   }
   const AnswerSnapshot answers({options.database}, {.described = platform.platform});
   // A model of its own learns from the short tunings; the answers must not know them.
@@ -67,36 +66,23 @@ std::vector<UntunedResult> run_untuned(Machine& machine, const UntunedOptions& o
 Table untuned_summary(const std::vector<UntunedResult>& results) {
   const UntunedSummary all = summary_of(results);
   return {.name = "untuned",
-          .columns = {{"problems"},
-                      {"error_mean_percent", 2},
-                      {"error_max_percent", 2},
-                      {"regret_mean_percent", 2},
-                      {"regret_max_percent", 2},
-                      {"speedup", 3},
-                      {"slower_than_sequential"},
-                      {"failed"}},
-          .rows = {{std::int64_t{all.problems}, 100 * all.error_mean, 100 * all.error_most,
+          .columns = columns_of(
+              "problems, error_mean_percent:2, error_max_percent:2, regret_mean_percent:2, "
+              "regret_max_percent:2, speedup:3, slower_than_sequential, failed"),
+          .rows = {{cell(all.problems), 100 * all.error_mean, 100 * all.error_most,
                     100 * all.regret_mean, 100 * all.regret_most, all.speedup,
-                    std::int64_t{all.slower_than_sequential}, std::int64_t{all.failed}}}};
+                    cell(all.slower_than_sequential), cell(all.failed)}}};
 }
 
 Table untuned_table(const std::vector<UntunedResult>& results) {
   Table table{.name = "untuned_problems",
-              .columns = {{"problem"},
-                          {"answer"},
-                          {"verdict"},
-                          {"predicted_us", 1},
-                          {"measured_us", 1},
-                          {"error_percent", 1},
-                          {"speedup", 3},
-                          {"regret_percent", 1},
-                          {"best"}}};
+              .columns = columns_of("problem, answer, verdict, predicted_us, measured_us, "
+                                    "error_percent, speedup:3, regret_percent, best")};
   for (const UntunedResult& result : results) {
     const bool valid = result.verdict == Verdict::valid;
     const double none = std::nan("");
-    table.rows.push_back({to_string(result.problem), to_string(result.config),
-                          std::string(to_string(result.verdict)), result.predicted.count(),
-                          valid ? result.measured.count() : none,
+    table.rows.push_back({to_string(result.problem), to_string(result.config), cell(result.verdict),
+                          result.predicted.count(), valid ? result.measured.count() : none,
                           valid ? 100 * (result.predicted / result.measured - 1) : none,
                           valid ? 1 / result.over_sequential : none,
                           valid ? 100 * (result.over_best - 1) : none, to_string(result.best)});

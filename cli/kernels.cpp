@@ -64,10 +64,10 @@ std::vector<CompileJob> jobs_of(const KernelsFlags& flags, const kernels::Compil
     }
   }
   if (jobs.empty()) {
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("--only {}: no kernel has all of these: expected words of the "
-                              "table, as hopper_gemm,block_n=64",
-                              fmt::join(flags.only, ",")));
+    refuse(
+        "--only {}: no kernel has all of these: expected words of the table, as "
+        "hopper_gemm,block_n=64",
+        fmt::join(flags.only, ","));
   }
   return jobs;
 }
@@ -90,14 +90,8 @@ bool is_fit(const CompileJob& job, const Expected<Compiled>& result) {
 Table table_of(const std::vector<CompileJob>& jobs,
                const std::vector<Expected<Compiled>>& results) {
   Table table{.name = "kernels",
-              .columns = {{"kernel"},
-                          {"arch"},
-                          {"registers"},
-                          {"spill_bytes"},
-                          {"local_bytes"},
-                          {"static_shared_bytes"},
-                          {"cubin_bytes"},
-                          {"from_cache"}}};
+              .columns = columns_of("kernel, arch, registers, spill_bytes, local_bytes, "
+                                    "static_shared_bytes, cubin_bytes, from_cache")};
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     std::vector<Cell> row{to_string(jobs[i].source), jobs[i].architecture};
     if (const auto& result = results[i]) {
@@ -116,7 +110,7 @@ Table table_of(const std::vector<CompileJob>& jobs,
 
 int compile_all(const KernelsFlags& flags, const Session& /*session*/) {
   if (!flags.compile_all && flags.database.empty()) {
-    throw Failure(ErrorKind::bad_input, "kernels: expected --compile-all, or --db FILE");
+    refuse("kernels: expected --compile-all, or --db FILE");
   }
   require_cuda_support("kernels");
   const kernels::CubinCache cache(value_or_throw(kernels::cubin_cache_options()));
@@ -159,16 +153,12 @@ void add_kernels(CLI::App& root, Session& session) {
       "overlaptune kernels --db cluster.db --out kernels", flags->common);
   CLI::Option* const all =
       command->add_flag("--compile-all", flags->compile_all, "Compile every kernel there is");
-  command
-      ->add_option("--db", flags->database,
-                   "Compile the kernels that the winners of this database need, on its GPUs")
-      ->type_name("FILE")
+  add_text(*command, "--db FILE", flags->database,
+           "Compile the kernels that the winners of this database need, on its GPUs")
       ->excludes(all);
-  command
-      ->add_option("--out", flags->out,
-                   "Folder to fill, for OVERLAPTUNE_CACHE on other hosts: it may be read-only and "
-                   "shared, and serves without NVRTC")
-      ->type_name("FOLDER");
+  add_text(*command, "--out FOLDER", flags->out,
+           "Folder to fill, for OVERLAPTUNE_CACHE on other hosts: it may be read-only and shared, "
+           "and serves without NVRTC");
   command
       ->add_option("--arch", flags->architectures,
                    "With --compile-all: architectures to compile for (sm_80,sm_89,sm_90a)")
@@ -182,9 +172,8 @@ void add_kernels(CLI::App& root, Session& session) {
       ->delimiter(',')
       ->type_name("PART,...")
       ->needs(all);
-  add_parsed(*command, "--threads", flags->threads, whole_number<unsigned>(1, 1024),
-             "Kernels to compile at once (one a core)")
-      ->type_name("N");
+  add_parsed(*command, "--threads N", flags->threads, whole_number<unsigned>(1, 1024),
+             "Kernels to compile at once (one a core)");
   on_parsed(*command, session, flags, compile_all);
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "cli/command.hpp"
 #include "core/config/work.hpp"
 #include "db/store.hpp"
 #include "kernels/compile/tiled_source.hpp"
@@ -64,10 +65,10 @@ std::vector<kernels::CompileJob> jobs_of_winners(const std::string& database) {
     }
   }
   if (jobs.empty()) {
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("{}: no winner of GPUs has a generated kernel: expected a database "
-                              "that `tune --machine cuda` has filled",
-                              database));
+    refuse(
+        "{}: no winner of GPUs has a generated kernel: expected a database that `tune --machine "
+        "cuda` has filled",
+        database);
   }
   std::vector<kernels::CompileJob> list;
   list.reserve(jobs.size());

@@ -14,8 +14,7 @@ struct MachinesFlags {
 
 int machines(const MachinesFlags& flags, const Session& /*session*/) {
   const auto entries = value_or_throw(list_machines(machine_options(flags.machine, flags.common)));
-  Table table{.name = "machines",
-              .columns = {{"name"}, {"available"}, {"description"}, {"reason"}}};
+  Table table{.name = "machines", .columns = columns_of("name, available, description, reason")};
   for (const MachineEntry& entry : entries) {
     table.rows.push_back({entry.name, entry.available, entry.description,
                           entry.reason.empty() ? Cell() : Cell(entry.reason)});

@@ -33,9 +33,8 @@ std::vector<int> checked_ranks(const std::vector<int>& asked, const Platform& pl
   if (asked.empty()) return {platform.gpu_count};
   for (const int ranks : asked) {
     if (ranks > platform.gpu_count) {
-      throw Failure(ErrorKind::bad_input,
-                    fmt::format("--ranks {}: expected at most the {} GPUs of {}", ranks,
-                                platform.gpu_count, full_name(platform)));
+      refuse("--ranks {}: expected at most the {} GPUs of {}", ranks, platform.gpu_count,
+             full_name(platform));
     }
   }
   return asked;
@@ -123,12 +122,10 @@ void add_probe(CLI::App& root, Session& session) {
                   "overlaptune probe --machine sim:h200-nvlink-x8 --db f.db", flags->common);
   add_machine_flags(*command, flags->machine);
   add_database_flag(*command, flags->database);
-  add_parsed(*command, "--ranks", flags->ranks, list_of(whole_number(2, kMostRanks)),
-             "GPUs of the collectives (all)")
-      ->type_name("N,...");
-  add_parsed(*command, "--dtype", flags->elements, list_of(parse_name<Elements>),
-             "Types of the GEMMs: " + names_of<Elements>() + " (bf16, which stands for fp16 too)")
-      ->type_name("TYPE,...");
+  add_parsed(*command, "--ranks N,...", flags->ranks, list_of(whole_number(2, kMostRanks)),
+             "GPUs of the collectives (all)");
+  add_parsed(*command, "--dtype TYPE,...", flags->elements, list_of(parse_name<Elements>),
+             "Types of the GEMMs: " + names_of<Elements>() + " (bf16, which stands for fp16 too)");
   command->add_flag_callback(
       "--quick", [flags] { flags->depth = ProbeDepth::quick; },
       "Fewer sizes, CTA counts and shapes; a full probe later adds the rest");

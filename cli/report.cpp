@@ -3,7 +3,6 @@
 #include "reports/report.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <system_error>
 
@@ -37,8 +36,7 @@ struct ReportFlags {
 ReportFormat format_of(const ReportFlags& flags) {
   if (!flags.common.json) return flags.format.value_or(ReportFormat::markdown);
   if (flags.format.value_or(ReportFormat::json) != ReportFormat::json) {
-    throw Failure(ErrorKind::bad_input, fmt::format("--format {} and --json: give one of them",
-                                                    to_string(*flags.format)));
+    refuse("--format {} and --json: give one of them", to_string(*flags.format));
   }
   return ReportFormat::json;
 }
@@ -109,9 +107,7 @@ void check_slower(const ReportFlags& flags, const Snapshot& here, const Snapshot
   const Comparison comparison = compare(here, there);
   const std::size_t both = compared(comparison).size();
   if (both == 0) {
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("--fail-if-slower: {} and {} have no operation in common",
-                              flags.database, flags.other));
+    refuse("--fail-if-slower: {} and {} have no operation in common", flags.database, flags.other);
   }
   const auto slower = slower_by(comparison, *flags.fail_if_slower);
   if (slower.empty()) return check_missing(flags, comparison);
@@ -127,18 +123,18 @@ void check_slower(const ReportFlags& flags, const Snapshot& here, const Snapshot
 int report(const ReportFlags& flags, const Session& /*session*/) {
   const ReportFormat format = format_of(flags);
   if (format == ReportFormat::html && !flags.only.empty()) {
-    throw Failure(ErrorKind::bad_input, "--only: expected with md, csv or json; html has all");
+    refuse("--only: expected with md, csv or json; html has all");
   }
   if (flags.fail_if_slower && flags.other.empty()) {
-    throw Failure(ErrorKind::bad_input, "--fail-if-slower: expected beside --compare FILE");
+    refuse("--fail-if-slower: expected beside --compare FILE");
   }
   if (flags.allow_missing && !flags.fail_if_slower) {
-    throw Failure(ErrorKind::bad_input, "--allow-missing: expected beside --fail-if-slower");
+    refuse("--allow-missing: expected beside --fail-if-slower");
   }
   const auto& only = flags.only;
   if (std::find(only.begin(), only.end(), Section::comparison) != only.end() &&
       flags.other.empty()) {
-    throw Failure(ErrorKind::bad_input, "--only comparison: expected beside --compare FILE");
+    refuse("--only comparison: expected beside --compare FILE");
   }
   Snapshot snapshot = take_snapshot(Store(flags.database, Access::read));
   std::optional<Snapshot> other;
@@ -148,10 +144,8 @@ int report(const ReportFlags& flags, const Session& /*session*/) {
     if (other) make_anonymous(*other);
   }
   if (snapshot.platforms.empty()) {
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("--db {}: nothing is stored: run `overlaptune tune` into this "
-                              "database first",
-                              flags.database));
+    refuse("--db {}: nothing is stored: run `overlaptune tune` into this database first",
+           flags.database);
   }
   const ReportOptions options{.format = format, .shortlist = flags.shortlist, .only = flags.only};
   if (format == ReportFormat::html) {
@@ -170,14 +164,9 @@ int report(const ReportFlags& flags, const Session& /*session*/) {
 /// `3%` or `3`, as the fraction 0.03.
 Expected<double> percent(const std::string& text) {
   const std::string digits = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
-  double number = 0;
-  const auto [rest, failure] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (failure != std::errc{} || rest != digits.data() + digits.size() || !(number >= 0) ||
-      number > 1000) {
-    return bad_input(fmt::format("'{}': expected a percentage from 0 to 1000: 3%", text));
-  }
-  return number / 100;
+  const auto number = number_in<double>(digits);
+  if (number && *number >= 0 && *number <= 1000) return *number / 100;
+  return bad_input(fmt::format("'{}': expected a percentage from 0 to 1000: 3%", text));
 }
 
 }  // namespace
@@ -189,33 +178,26 @@ void add_report(CLI::App& root, Session& session) {
       "overlaptune report --db f.db --format html --out report.html --compare before.db",
       flags->common);
   add_database_flag(*command, flags->database);
-  add_parsed(*command, "--format", flags->format, parse_name<ReportFormat>,
+  add_parsed(*command, "--format FORMAT", flags->format, parse_name<ReportFormat>,
              "md (the default), csv, json, which --json asks for, too, or html: one page with "
-             "figures that opens without a network")
-      ->type_name("FORMAT");
-  command
-      ->add_option("--out", flags->out,
-                   "File to write instead of standard output. With csv it may be a folder, which "
-                   "gets a file for each table; a folder to be made ends with /")
-      ->type_name("FILE");
-  add_parsed(*command, "--only", flags->only, list_of(parse_name<Section>),
-             "Parts of the report, separated by commas: winners, means, error, regret, "
-             "phases, comparison, failures, conditions, peers, probes (all; md: all but phases and "
-             "probes)")
-      ->type_name("PARTS");
-  command->add_option("--compare", flags->other, "Database to tell the differences from")
-      ->type_name("FILE");
-  add_parsed(*command, "--fail-if-slower", flags->fail_if_slower, percent,
+             "figures that opens without a network");
+  add_text(*command, "--out FILE", flags->out,
+           "File to write instead of standard output. With csv it may be a folder, which gets a "
+           "file for each table; a folder to be made ends with /");
+  add_parsed(
+      *command, "--only PARTS", flags->only, list_of(parse_name<Section>),
+      "Parts of the report, separated by commas: winners, means, error, regret, phases, "
+      "comparison, failures, conditions, peers, probes (all; md: all but phases and probes)");
+  add_text(*command, "--compare FILE", flags->other, "Database to tell the differences from");
+  add_parsed(*command, "--fail-if-slower PERCENT", flags->fail_if_slower, percent,
              "Beside --compare: exit with 5 where an operation is slower than there by more than "
-             "this and by more than the noise, or where one that is there has no time here: 3%")
-      ->type_name("PERCENT");
+             "this and by more than the noise, or where one that is there has no time here: 3%");
   command->add_flag("--allow-missing", flags->allow_missing,
                     "Beside --fail-if-slower: only warn of operations that have no time here");
   command->add_flag("--anonymous", flags->anonymous,
                     "Leave out names of hosts and files, and command lines");
-  add_parsed(*command, "--shortlist", flags->shortlist, whole_number(1, 100'000),
-             "How many of the model's proposals a pick may come from (5)")
-      ->type_name("N");
+  add_parsed(*command, "--shortlist N", flags->shortlist, whole_number(1, 100'000),
+             "How many of the model's proposals a pick may come from (5)");
   on_parsed(*command, session, flags, report);
 }
 

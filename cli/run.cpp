@@ -50,12 +50,11 @@ Config winner_of(const RunFlags& flags, const std::string& database, const Platf
   const auto stored = store.platform(platform);
   const auto winner = stored ? store.winner(stored->id, flags.problem, flags.launch) : std::nullopt;
   if (!winner) {
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("{}: no winner of {} by {} launch on {}: run `overlaptune tune` "
-                              "into it first, or give --config{}",
-                              database, to_string(flags.problem), to_string(flags.launch),
-                              full_name(platform),
-                              stored ? "" : fmt::format(" ({})", stored.error().message)));
+    refuse(
+        "{}: no winner of {} by {} launch on {}: run `overlaptune tune` into it first, or give "
+        "--config{}",
+        database, to_string(flags.problem), to_string(flags.launch), full_name(platform),
+        stored ? "" : fmt::format(" ({})", stored.error().message));
   }
   return winner->winner.candidate.config;
 }
@@ -64,9 +63,9 @@ Config config_of(const RunFlags& flags, const Platform& platform) {
   if (flags.config) return *flags.config;
   if (!flags.database.empty()) return winner_of(flags, flags.database, platform);
   if (const auto named = environment().database) return winner_of(flags, *named, platform);
-  throw Failure(ErrorKind::bad_input,
-                "no config given: expected --config 'LINE', as `overlaptune query` prints it, or "
-                "--db with a winner of this problem");
+  refuse(
+      "no config given: expected --config 'LINE', as `overlaptune query` prints it, or --db with a "
+      "winner of this problem");
 }
 
 std::vector<double> paired_speedups(const RunResult& sequential, const RunResult& result) {
@@ -160,15 +159,13 @@ OrderedJson document(const RunFlags& flags, const Outcome& outcome) {
 }
 
 Table times_table(const Outcome& outcome) {
-  Table table{.name = "times",
-              .columns = {{"config"}, {"verdict"}, {"median us"}, {"p10 us"}, {"p90 us"}}};
+  Table table{.name = "times", .columns = columns_of("config, verdict, median us, p10 us, p90 us")};
   const auto add = [&](const Config& config, const RunResult& result) {
     const auto summary = summary_of(result);
     const auto time = [&](Microseconds Summary::*field) {
       return summary ? Cell(((*summary).*field).count()) : Cell();
     };
-    table.rows.push_back({std::string(to_string(strategy_of(config))),
-                          std::string(to_string(result.verdict)), time(&Summary::median),
+    table.rows.push_back({cell(strategy_of(config)), cell(result.verdict), time(&Summary::median),
                           time(&Summary::p10), time(&Summary::p90)});
   };
   add(outcome.config, outcome.result);
@@ -203,11 +200,10 @@ int run(const RunFlags& given, const Session& /*session*/) {
   const AskedProblem asked = read_problem(flags.asked);
   flags.problem = asked.problem;
   if (!flags.trace.empty() && flags.phase != RunPhase::steady) {
-    throw Failure(
-        ErrorKind::bad_input,
-        fmt::format("--trace beside --phase {}: expected --phase steady, the only one that "
-                    "is traced; leave one of them out",
-                    to_string(flags.phase)));
+    refuse(
+        "--trace beside --phase {}: expected --phase steady, the only one that is traced; leave "
+        "one of them out",
+        to_string(flags.phase));
   }
   const Outcome outcome = measure(flags);
   if (outcome.traced()) {
@@ -228,11 +224,10 @@ int run(const RunFlags& given, const Session& /*session*/) {
                               to_string(outcome.result.verdict), outcome.result.reason));
   }
   if (!flags.trace.empty() && !outcome.traced()) {
-    throw Failure(
-        ErrorKind::bad_input,
-        fmt::format("--trace {}: not written: {} does not tell what its GPUs do (on GPUs: "
-                    "is CUPTI installed?): run without --trace",
-                    flags.trace, full_name(outcome.platform)));
+    refuse(
+        "--trace {}: not written: {} does not tell what its GPUs do (on GPUs: is CUPTI "
+        "installed?): run without --trace",
+        flags.trace, full_name(outcome.platform));
   }
   return kDone;
 }
@@ -249,9 +244,8 @@ void add_run(CLI::App& root, Session& session) {
       flags->common);
   add_machine_flags(*command, flags->machine);
   add_problem_flags(*command, flags->asked);
-  auto* config = add_parsed(*command, "--config", flags->config, parse_config,
-                            "The config, as `overlaptune query` prints it")
-                     ->type_name("LINE");
+  auto* config = add_parsed(*command, "--config LINE", flags->config, parse_config,
+                            "The config, as `overlaptune query` prints it");
   // CLI11 counts a flag that the environment sets as given, but --config may be beside that.
   add_database_flag(*command, flags->database)
       ->required(false)
@@ -261,14 +255,11 @@ void add_run(CLI::App& root, Session& session) {
                       kDatabaseVariable))
       ->excludes(config);
   add_launch_flag(*command, flags->launch);
-  add_parsed(*command, "--repetitions", flags->repetitions, whole_number(1, kMostRepetitions),
-             "Timed repetitions of each (9)")
-      ->type_name("N");
-  add_parsed(*command, "--phase", flags->phase, parse_name<RunPhase>,
-             "Conditions, as in the second runs of tune: steady, cold or beside (steady)")
-      ->type_name("PHASE");
-  command->add_option("--trace", flags->trace, "Chrome trace to write, for ui.perfetto.dev")
-      ->type_name("FILE");
+  add_parsed(*command, "--repetitions N", flags->repetitions, whole_number(1, kMostRepetitions),
+             "Timed repetitions of each (9)");
+  add_parsed(*command, "--phase PHASE", flags->phase, parse_name<RunPhase>,
+             "Conditions, as in the second runs of tune: steady, cold or beside (steady)");
+  add_text(*command, "--trace FILE", flags->trace, "Chrome trace to write, for ui.perfetto.dev");
   on_parsed(*command, session, flags, run);
 }
 

@@ -10,12 +10,12 @@
 
 #include "cli/command.hpp"
 #include "cli/flags/sequence_costs.hpp"
-#include "cli/flags/sequence_limits.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output/progress.hpp"
 #include "core/base/environment.hpp"
 #include "core/base/text_file.hpp"
 #include "planning/sequences/lengths.hpp"
+#include "planning/sequences/limits.hpp"
 #include "planning/sequences/picture.hpp"
 #include "planning/sequences/study.hpp"
 #include "reports/plans/sequences_text.hpp"
@@ -24,6 +24,7 @@ namespace overlaptune::cli {
 namespace {
 
 constexpr int kMostGpus = 65'536;
+constexpr int kLargestLimit = 65'536;
 constexpr int kMostBatch = 1'000'000;
 constexpr std::size_t kMostLengthsBytes = std::size_t{256} << 20;
 
@@ -42,24 +43,19 @@ struct SequencesFlags {
   bool picture = false;
 };
 
-[[noreturn]] void bad_use(const std::string& message) {
-  throw Failure(ErrorKind::bad_input, message);
-}
-
 bool is_power_of_two(int number) {
   return (number & (number - 1)) == 0;
 }
 
 void check_gpus(const SequencesFlags& flags) {
   if (!is_power_of_two(flags.gpus)) {
-    bad_use(fmt::format("--gpus {}: expected a power of two", flags.gpus));
+    refuse("--gpus {}: expected a power of two", flags.gpus);
   }
   if (flags.gpus % flags.gpus_per_node != 0) {
-    bad_use(fmt::format("--gpus {}: expected a multiple of --gpus-per-node {}", flags.gpus,
-                        flags.gpus_per_node));
+    refuse("--gpus {}: expected a multiple of --gpus-per-node {}", flags.gpus, flags.gpus_per_node);
   }
   if (!is_power_of_two(flags.gpus_per_node)) {
-    bad_use(fmt::format("--gpus-per-node {}: expected a power of two", flags.gpus_per_node));
+    refuse("--gpus-per-node {}: expected a power of two", flags.gpus_per_node);
   }
 }
 
@@ -107,21 +103,21 @@ void check_memory(const Rates& rates, const Costs& costs, const StudyInput& inpu
   const int degree = 1 << level;
   const double needed =
       costs.state_bytes() + costs.token_bytes() * static_cast<double>(tokens) / degree;
-  bad_use(fmt::format(
-      "--lengths: a sequence of {} tokens needs {:.1f} GiB on each of {} GPUs, which have "
-      "{:.1f} GiB (at most {} tokens): {}",
+  refuse(
+      "--lengths: a sequence of {} tokens needs {:.1f} GiB on each of {} GPUs, which have {:.1f} "
+      "GiB (at most {} tokens): {}",
       tokens, needed / (1 << 30), degree, input.gpus.memory_bytes / (1 << 30),
-      rates.capacity(level), more_room(allowed, degree, input.gpus.count)));
+      rates.capacity(level), more_room(allowed, degree, input.gpus.count));
 }
 
 /// Refuses batches for which no plan keeps the limits.
 void check_planned(const Study& study, const SequencesFlags& flags) {
   for (std::size_t i = 0; i < study.batches.size(); ++i) {
     if (!study.batches[i].plan.micro_batches.empty()) continue;
-    bad_use(
-        fmt::format("--micro-batch-multiple {}: batch {} has too few sequences for so many "
-                    "micro-batches: expected a larger --batch",
-                    flags.limits.micro_batches.value_or(1), i));
+    refuse(
+        "--micro-batch-multiple {}: batch {} has too few sequences for so many micro-batches: "
+        "expected a larger --batch",
+        flags.limits.micro_batches.value_or(1), i);
   }
 }
 
@@ -163,8 +159,7 @@ int sequences(const SequencesFlags& flags, const Session& /*session*/) {
                                    flags.lengths)),
       flags.max_length, flags.cut ? TooLong::cut : TooLong::drop, 1);
   if (prepared.lengths.empty()) {
-    bad_use(fmt::format("{}: every sequence is longer than --max-length {}", flags.lengths,
-                        flags.max_length));
+    refuse("{}: every sequence is longer than --max-length {}", flags.lengths, flags.max_length);
   }
   const ChosenCosts chosen =
       choose_costs(flags.costs, flags.gpus, flags.gpus_per_node, flags.max_length);
@@ -219,6 +214,24 @@ int sequences(const SequencesFlags& flags, const Session& /*session*/) {
   return kDone;
 }
 
+void add_limit_flags(CLI::App& command, AskedLimits& flags) {
+  const auto add = [&](const std::string& usage, std::optional<int>& limit,
+                       const std::string& description) {
+    add_parsed(command, usage, limit, whole_number(1, kLargestLimit), description);
+  };
+  add("--heads N", flags.heads,
+      "Heads of attention, which a degree divides (default: what the model says)");
+  add("--least-degree N", flags.least_degree, "Least GPUs of a group: a power of two");
+  add("--most-degree N", flags.most_degree, "Most GPUs of a group: a power of two");
+  add("--group-sequences N", flags.group_sequences,
+      "Most sequences that a group packs into one micro-batch");
+  add("--micro-batch-multiple N", flags.micro_batches,
+      "The number of micro-batches is a multiple of this, as pipelines need");
+  add("--pad N", flags.pad,
+      "A group of degree d pads its sequences to multiples of N times d (default: all groups pad "
+      "to multiples of twice --gpus)");
+}
+
 }  // namespace
 
 void add_sequences(CLI::App& root, Session& session) {
@@ -228,42 +241,28 @@ void add_sequences(CLI::App& root, Session& session) {
       "overlaptune sequences --lengths lengths.txt --gpus 64 --gpus-per-node 8 --batch 512 \\\n"
       "    --max-length 192k --costs costs.json --model gpt-7b --picture",
       flags->common);
-  command->add_option("--lengths", flags->lengths, "Sequence lengths in tokens, one a line")
-      ->type_name("FILE")
+  add_text(*command, "--lengths FILE", flags->lengths, "Sequence lengths in tokens, one a line")
       ->required();
   command->get_option("--verbose")
       ->description("Print a line for each batch, too; log every step, with the time of day");
-  add_parsed(*command, "--gpus", flags->gpus, whole_number(1, kMostGpus), "GPUs: a power of two")
-      ->type_name("N")
+  add_parsed(*command, "--gpus N", flags->gpus, whole_number(1, kMostGpus), "GPUs: a power of two")
       ->required();
-  add_parsed(*command, "--gpus-per-node", flags->gpus_per_node, whole_number(1, kMostGpus),
+  add_parsed(*command, "--gpus-per-node N", flags->gpus_per_node, whole_number(1, kMostGpus),
              "GPUs of a node")
-      ->type_name("N")
       ->required();
-  add_parsed(*command, "--batch", flags->batch, whole_number(1, kMostBatch), "Sequences of a batch")
-      ->type_name("N")
+  add_parsed(*command, "--batch N", flags->batch, whole_number(1, kMostBatch),
+             "Sequences of a batch")
       ->required();
-  add_parsed(*command, "--batches", flags->batches, whole_number(1, kMostBatch),
-             "Plan only the first batches of the file")
-      ->type_name("N");
-  add_parsed(
-      *command, "--max-length", flags->max_length,
-      [](const std::string& text) -> Expected<std::int64_t> {
-        auto size = parse_size(text);
-        if (size && (*size < 1 || *size > (std::int64_t{1} << 40) - 1)) {
-          return bad_input(fmt::format("'{}': expected 1 to 2^40 - 1", text));
-        }
-        return size;
-      },
-      "Context length: longer sequences are dropped")
-      ->type_name("SIZE")
+  add_parsed(*command, "--batches N", flags->batches, whole_number(1, kMostBatch),
+             "Plan only the first batches of the file");
+  add_parsed(*command, "--max-length SIZE", flags->max_length, size_of_bits(40),
+             "Context length: longer sequences are dropped")
       ->required();
   command->add_flag("--cut", flags->cut, "Cut longer sequences instead of dropping them");
   add_cost_flags(*command, flags->costs);
   add_limit_flags(*command, flags->limits);
   command->add_flag("--picture", flags->picture, "Draw the plan of the first batch");
-  command->add_option("--out", flags->out, "File for the JSON document with all plans")
-      ->type_name("FILE");
+  add_text(*command, "--out FILE", flags->out, "File for the JSON document with all plans");
   on_parsed(*command, session, flags, sequences);
 }
 

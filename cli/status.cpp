@@ -89,14 +89,10 @@ int status(const StatusFlags& flags, const Session& /*session*/) {
   const Store store(flags.database, Access::read);
   auto tuned = tuned_platforms(store);
   Here here(machine_options(flags.machine, flags.common));
-  Table table{.name = "status",
-              .columns = {{"platform"},
-                          {"fingerprint"},
-                          {"winners"},
-                          {"newest"},
-                          {"days old"},
-                          {"unfinished runs"},
-                          {"answers here"}}};
+  Table table{
+      .name = "status",
+      .columns = columns_of(
+          "platform, fingerprint, winners, newest, days old, unfinished runs, answers here")};
   std::int64_t winners = 0;
   std::int64_t answering = 0;
   for (const StoredPlatform& stored : store.platforms()) {

@@ -89,8 +89,7 @@ int tune(const TuneFlags& flags, const Session& session) {
   for (const Problem& problem : work.problems) {
     const auto fitting = fits(problem, platform);
     if (!fitting) {
-      throw Failure(ErrorKind::bad_input,
-                    fmt::format("problem {}: {}", to_string(problem), fitting.error().message));
+      refuse("problem {}: {}", to_string(problem), fitting.error().message);
     }
   }
   catch_interrupts();
@@ -136,25 +135,20 @@ void add_tune(CLI::App& root, Session& session) {
   add_database_flag(*command, flags->database);
   add_workload_flags(*command, flags->workload);
   TuneOptions& options = flags->options;
-  add_parsed(*command, "--top-k", options.top_k, whole_number(1, kMostCandidates),
-             "Most candidates a problem that the model proposes (8)")
-      ->type_name("K");
-  add_parsed(*command, "--explore", options.explore, whole_number(0, kMostCandidates),
-             "Candidates a problem drawn at random without asking the model (0)")
-      ->type_name("N");
-  add_parsed(
-      *command, "--budget", options.budget, parse_duration,
-      "Measure nothing new after this long, probes included, as in 90s, 5m, 2h; problems share "
-      "what probing leaves")
-      ->type_name("TIME");
+  add_parsed(*command, "--top-k K", options.top_k, whole_number(1, kMostCandidates),
+             "Most candidates a problem that the model proposes (8)");
+  add_parsed(*command, "--explore N", options.explore, whole_number(0, kMostCandidates),
+             "Candidates a problem drawn at random without asking the model (0)");
+  add_parsed(*command, "--budget TIME", options.budget, parse_duration,
+             "Measure nothing new after this long, probes included, as in 90s, 5m, 2h; problems "
+             "share what probing leaves");
   command->add_flag_callback(
       "--quick-probe", [&options] { options.probes = ProbeDepth::quick; },
       "Where probes are missing, measure fewer of them");
   command->add_flag("--resume", options.resume,
                     "Continue the last tuning run, which must be of the same request");
-  add_parsed(*command, "--launch", options.launches, list_of(parse_name<Launch>),
-             "How configs are launched (graph); exclusive_ ones are those of exclusive worlds")
-      ->type_name("LAUNCH,...");
+  add_parsed(*command, "--launch LAUNCH,...", options.launches, list_of(parse_name<Launch>),
+             "How configs are launched (graph); exclusive_ ones are those of exclusive worlds");
   on_parsed(*command, session, flags, tune);
 }
 

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "cli/flags/problem_flags.hpp"
-#include "cli/flags/usage_errors.hpp"
 #include "core/base/readable.hpp"
 #include "planning/whatif/cluster_file.hpp"
 
@@ -36,7 +35,7 @@ double latency_share(const cluster::AlgorithmTime& time) {
 Table table_of(const std::vector<WhatIfAnswer>& answers) {
   const std::string& source = answers.front().calibrated_by;
   const bool calibrated = !source.empty();
-  Table table{.name = "whatif", .columns = {{"cluster"}, {"bytes"}, {"us"}}};
+  Table table{.name = "whatif", .columns = columns_of("cluster, bytes, us")};
   if (calibrated) {
     table.columns.push_back({"low us"});
     table.columns.push_back({"high us"});
@@ -51,8 +50,8 @@ Table table_of(const std::vector<WhatIfAnswer>& answers) {
       row.emplace_back(answer.estimate.low_us);
       row.emplace_back(answer.estimate.high_us);
     }
-    row.insert(row.end(), {std::string(to_string(best(answer).algorithm)), best(answer).bound_by,
-                           algbw(answer), busbw(answer), 100 * latency_share(best(answer))});
+    row.insert(row.end(), {cell(best(answer).algorithm), best(answer).bound_by, algbw(answer),
+                           busbw(answer), 100 * latency_share(best(answer))});
     table.rows.push_back(std::move(row));
   }
   return with_calibration(std::move(table), source);
@@ -60,10 +59,10 @@ Table table_of(const std::vector<WhatIfAnswer>& answers) {
 
 Table table_of_algorithms(const WhatIfAnswer& answer) {
   Table table{.name = "algorithms",
-              .columns = {{"algorithm"}, {"protocol"}, {"us"}, {"bound by"}, {"latency %"}}};
+              .columns = columns_of("algorithm, protocol, us, bound by, latency %")};
   for (const cluster::AlgorithmTime& time : answer.estimate.algorithms) {
-    table.rows.push_back({std::string(to_string(time.algorithm)), time.protocol, time.us,
-                          time.bound_by, 100 * latency_share(time)});
+    table.rows.push_back(
+        {cell(time.algorithm), time.protocol, time.us, time.bound_by, 100 * latency_share(time)});
   }
   return with_calibration(std::move(table), answer.calibrated_by);
 }
@@ -87,7 +86,7 @@ std::string headline(const std::vector<WhatIfAnswer>& all) {
 }
 
 int whatif_of_operation(const WhatIfFlags& flags) {
-  if (!flags.operation) refuse("--op: missing: expected one of " + names_of<cluster::Operation>());
+  if (!flags.operation) refuse("--op: missing: expected one of {}", names_of<cluster::Operation>());
   if (flags.bytes.empty()) refuse("--bytes: missing: expected sizes, as in --bytes 1M,20G");
   if (flags.gpus == 0) refuse("--gpus: missing: expected a number of GPUs, as in --gpus 64");
   const MeasuredTimes measured = measured_times(flags, *flags.operation);
@@ -137,11 +136,8 @@ int whatif(const WhatIfFlags& flags, const Session& /*session*/) {
 }
 
 Expected<double> share(const std::string& text) {
-  double value = 0;
-  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure == std::errc{} && rest == text.data() + text.size() && value > 0 && value <= 1) {
-    return value;
-  }
+  const auto value = number_in<double>(text);
+  if (value && *value > 0 && *value <= 1) return *value;
   return bad_input(fmt::format("'{}': expected a share above 0 and at most 1, as in 0.4", text));
 }
 
@@ -216,41 +212,29 @@ void add_whatif(CLI::App& root, Session& session) {
   CLI::App* command = add_command(
       root, "whatif", "What a collective or a training step takes on other links",
       "overlaptune whatif --cluster hgx-h100 --op all_reduce --bytes 20G --gpus 64", flags->common);
-  add_parsed(*command, "--cluster", flags->clusters, names,
+  add_parsed(*command, "--cluster NAME,...", flags->clusters, names,
              "JSON files, or of " + cluster::names_of_clusters() +
                  "; NODE+NETWORK joins two, as in hgx-h100+ib-200")
-      ->type_name("NAME,...")
       ->required();
-  add_parsed(*command, "--op", flags->operation, parse_name<cluster::Operation>,
-             names_of<cluster::Operation>())
-      ->type_name("OP");
-  add_parsed(*command, "--bytes", flags->bytes, list_of(parse_bytes),
-             "Bytes of the whole buffer, as nccl-tests counts them: 1M,64MiB,20GB")
-      ->type_name("SIZE,...");
-  add_parsed(*command, "--gpus", flags->gpus, whole_number(2, kMostGpusAsked),
-             "GPUs that take part")
-      ->type_name("N");
-  command
-      ->add_option(
-          "--calibrate", flags->calibrate,
-          "Measured times: CSV of op,gpus,bytes,us, what nccl-tests or rccl-tests printed or "
-          "wrote, or a database with probes")
-      ->type_name("FILE");
-  add_parsed(*command, "--platform", flags->platforms, names,
-             "Platforms of the database of --calibrate (default: the only one)")
-      ->type_name("NAME,...");
-  command->add_option("--model", flags->model, "Hugging Face config.json of a model to train")
-      ->type_name("FILE");
+  add_parsed(*command, "--op OP", flags->operation, parse_name<cluster::Operation>,
+             names_of<cluster::Operation>());
+  add_parsed(*command, "--bytes SIZE,...", flags->bytes, list_of(parse_bytes),
+             "Bytes of the whole buffer, as nccl-tests counts them: 1M,64MiB,20GB");
+  add_parsed(*command, "--gpus N", flags->gpus, whole_number(2, kMostGpusAsked),
+             "GPUs that take part");
+  add_text(*command, "--calibrate FILE", flags->calibrate,
+           "Measured times: CSV of op,gpus,bytes,us, what nccl-tests or rccl-tests printed or "
+           "wrote, or a database with probes");
+  add_parsed(*command, "--platform NAME,...", flags->platforms, names,
+             "Platforms of the database of --calibrate (default: the only one)");
+  add_text(*command, "--model FILE", flags->model, "Hugging Face config.json of a model to train");
   add_assume_dense_flag(*command, flags->reading);
-  add_parsed(*command, "--data-parallel", flags->data_parallel, whole_number(2, kMostGpusAsked),
-             "Replicas of --model, whose gradients are all-reduced")
-      ->type_name("N");
-  add_parsed(*command, "--tensor-parallel", flags->tensor_parallel, whole_number(1, kMostGpusAsked),
-             "GPUs of each replica of --model (1)")
-      ->type_name("N");
-  add_parsed(*command, "--utilisation", flags->utilisation, share,
-             "Share of the data sheet's TFLOP/s that a step of --model reaches (0.4)")
-      ->type_name("SHARE");
+  add_parsed(*command, "--data-parallel N", flags->data_parallel, whole_number(2, kMostGpusAsked),
+             "Replicas of --model, whose gradients are all-reduced");
+  add_parsed(*command, "--tensor-parallel N", flags->tensor_parallel,
+             whole_number(1, kMostGpusAsked), "GPUs of each replica of --model (1)");
+  add_parsed(*command, "--utilisation SHARE", flags->utilisation, share,
+             "Share of the data sheet's TFLOP/s that a step of --model reaches (0.4)");
   on_parsed(*command, session, flags, whatif);
 }
 

@@ -13,13 +13,12 @@ namespace overlaptune::cli {
 MeasuredTimes measured_times(const WhatIfFlags& flags, cluster::Operation operation) {
   if (flags.calibrate.empty()) return {};
   if (!flags.platforms.empty() && !is_database(flags.calibrate)) {
-    throw Failure(ErrorKind::bad_input, "--platform: expected beside a database as --calibrate");
+    refuse("--platform: expected beside a database as --calibrate");
   }
   if (is_database(flags.calibrate)) {
     auto measured = stored_times(flags.calibrate, flags.platforms);
     if (!measured.rows.empty()) return measured;
-    throw Failure(ErrorKind::bad_input,
-                  flags.calibrate + ": no collective is stored: run `overlaptune probe` first");
+    refuse("{}: no collective is stored: run `overlaptune probe` first", flags.calibrate);
   }
   const std::string text = value_or_throw(read_text_file(flags.calibrate));
   return {.rows = value_or_throw(cluster::parse_rows(text, flags.calibrate, operation)),

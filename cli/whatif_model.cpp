@@ -41,20 +41,13 @@ std::string sentence(const Step& step, const std::string& model, int replicas) {
 
 int whatif_of_model(const WhatIfFlags& flags) {
   if (flags.data_parallel == 0) {
-    throw Failure(ErrorKind::bad_input,
-                  "--data-parallel: missing beside --model: expected a number of replicas");
+    refuse("--data-parallel: missing beside --model: expected a number of replicas");
   }
   const ModelConfig config = model_of(flags.model, flags.reading);
   OrderedJson list = OrderedJson::array();
   Table table{.name = "step",
-              .columns = {{"cluster"},
-                          {"gradients GB", 2},
-                          {"all-reduce ms", 2},
-                          {"algorithm"},
-                          {"bound by"},
-                          {"compute us/token", 2},
-                          {"tokens a replica", 0},
-                          {"tokens a step", 0}}};
+              .columns = columns_of("cluster, gradients GB:2, all-reduce ms:2, algorithm, bound "
+                                    "by, compute us/token:2, tokens a replica:0, tokens a step:0")};
   std::int64_t parameters = 0;
   std::string sentences;
   std::string source;
@@ -72,8 +65,8 @@ int whatif_of_model(const WhatIfFlags& flags) {
     list.push_back(json_of_step(step, flags));
     sentences += sentence(step, config.name, flags.data_parallel);
     table.rows.push_back({step.all_reduce.cluster, step.synchronisation.gradient_bytes / 1e9,
-                          step.all_reduce.estimate.us / 1e3, std::string(to_string(best.algorithm)),
-                          best.bound_by, step.synchronisation.us_per_token, step.tokens,
+                          step.all_reduce.estimate.us / 1e3, cell(best.algorithm), best.bound_by,
+                          step.synchronisation.us_per_token, step.tokens,
                           step.tokens * flags.data_parallel});
   }
   Assumptions assumptions = assumptions_of(config);

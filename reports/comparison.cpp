@@ -213,20 +213,20 @@ Comparison compare(const Snapshot& here, const Snapshot& there) {
 }
 
 OrderedJson json_of(const Comparison& comparison) {
+  const auto text_or_null = [](const std::string& text) {
+    return text.empty() ? OrderedJson() : OrderedJson(text);
+  };
   OrderedJson rows = OrderedJson::array();
   for (const ComparedWinner& row : comparison.winners) {
     const auto config = [](const std::optional<Winner>& winner) {
       return winner ? json_of(winner->candidate.config) : OrderedJson();
     };
-    const auto named = [](const std::string& platform) {
-      return platform.empty() ? OrderedJson() : OrderedJson(platform);
-    };
     const auto change = relative_change(row);
     const auto if_compared = [&](Microseconds time) {
       return change ? OrderedJson(time.count()) : OrderedJson();
     };
-    rows.push_back({{"platform_here", named(row.platform_here)},
-                    {"platform_there", named(row.platform_there)},
+    rows.push_back({{"platform_here", text_or_null(row.platform_here)},
+                    {"platform_there", text_or_null(row.platform_there)},
                     {"problem", json_of(either(row).problem)},
                     {"launch", to_string(either(row).launch)},
                     {"change", to_string(row.change)},
@@ -242,11 +242,8 @@ OrderedJson json_of(const Comparison& comparison) {
   for (const auto& [field, ours, theirs] : comparison.differing) {
     differing.push_back({{"field", field}, {"here", ours}, {"there", theirs}});
   }
-  const auto date = [](const std::string& text) {
-    return text.empty() ? OrderedJson() : OrderedJson(text);
-  };
-  return {{"newest_here", date(comparison.newest_here)},
-          {"newest_there", date(comparison.newest_there)},
+  return {{"newest_here", text_or_null(comparison.newest_here)},
+          {"newest_there", text_or_null(comparison.newest_there)},
           {"differing", std::move(differing)},
           {"faster", count_of(comparison, Change::faster)},
           {"slower", count_of(comparison, Change::slower)},
@@ -259,35 +256,23 @@ OrderedJson json_of(const Comparison& comparison) {
 }
 
 Table comparison_table(const Comparison& comparison) {
-  Table table{.name = "comparison",
-              .columns = {{"platform_here"},
-                          {"platform_there"},
-                          {"problem"},
-                          {"launch"},
-                          {"here_us"},
-                          {"there_us"},
-                          {"change_percent", 2},
-                          {"noise_us", 2},
-                          {"change"},
-                          {"strategy_here"},
-                          {"strategy_there"}}};
+  Table table{
+      .name = "comparison",
+      .columns = columns_of("platform_here, platform_there, problem, launch, here_us, there_us, "
+                            "change_percent:2, noise_us:2, change, strategy_here, strategy_there")};
   const auto strategy = [](const std::optional<Winner>& winner) {
-    return winner ? Cell(std::string(to_string(strategy_of(winner->candidate.config)))) : Cell();
+    return winner ? cell(strategy_of(winner->candidate.config)) : Cell();
   };
   const auto named = [](const std::string& platform) {
     return platform.empty() ? Cell() : Cell(platform);
-  };
-  const auto time = [](const std::optional<Winner>& winner) {
-    const auto value = time_of(winner);
-    return value ? Cell(value->count()) : Cell();
   };
   for (const ComparedWinner& row : comparison.winners) {
     const auto change = relative_change(row);
     table.rows.push_back(
         {named(row.platform_here), named(row.platform_there), to_string(either(row).problem),
-         std::string(to_string(either(row).launch)), time(row.here), time(row.there),
+         cell(either(row).launch), cell(time_of(row.here)), cell(time_of(row.there)),
          change ? Cell(100 * *change) : Cell(), change ? Cell(row.noise.count()) : Cell(),
-         std::string(to_string(row.change)), strategy(row.here), strategy(row.there)});
+         cell(row.change), strategy(row.here), strategy(row.there)});
   }
   return table;
 }

@@ -19,7 +19,7 @@ Cell spread(const std::vector<double>& values, std::string_view unit) {
 }  // namespace
 
 Table conditions(const Snapshot& snapshot) {
-  Table table{.name = "conditions", .columns = {{"platform"}, {"condition"}, {"value"}}};
+  Table table{.name = "conditions", .columns = columns_of("platform, condition, value")};
   for (const PlatformRecord& record : snapshot.platforms) {
     const Platform& platform = record.stored.platform;
     const std::string shown = snapshot.platform_name(record.stored.id);

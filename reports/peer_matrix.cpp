@@ -28,25 +28,21 @@ std::vector<std::pair<PeerProbe, Microseconds>> copies_by_size(
   return copies;
 }
 
-/// A square table of one value of each pair.
-template <class Value>
-std::string square(const PeerMatrix& matrix, const Value& value) {
+/// A square table of one value of each pair; empty where no pair has it.
+template <class T>
+std::string square(const PeerMatrix& matrix, std::optional<T> PeerLink::*value) {
+  if (std::none_of(matrix.links.begin(), matrix.links.end(),
+                   [&](const PeerLink& link) { return (link.*value).has_value(); })) {
+    return {};
+  }
   Table table{.name = "peers", .columns = {{"from"}}};
   for (int to = 0; to < matrix.gpus; ++to) table.columns.push_back({fmt::format("to {}", to)});
   for (int from = 0; from < matrix.gpus; ++from) {
-    std::vector<Cell> row{std::int64_t{from}};
-    for (int to = 0; to < matrix.gpus; ++to) row.push_back(value(matrix.at(from, to)));
+    std::vector<Cell> row{cell(from)};
+    for (int to = 0; to < matrix.gpus; ++to) row.push_back(cell(matrix.at(from, to).*value));
     table.rows.push_back(std::move(row));
   }
   return to_markdown(table);
-}
-
-Cell bandwidth(const PeerLink& link) {
-  return cell(link.gb_per_s);
-}
-
-Cell latency(const PeerLink& link) {
-  return link.latency ? Cell(link.latency->count()) : Cell();
 }
 
 }  // namespace
@@ -75,13 +71,12 @@ std::optional<PeerMatrix> peer_matrix(std::span<const Measurement> measurements)
 }
 
 Table peer_table(const PeerMatrix& matrix) {
-  Table table{.name = "peers",
-              .columns = {{"from"}, {"to"}, {"bandwidth_gb_per_s"}, {"latency_us"}}};
+  Table table{.name = "peers", .columns = columns_of("from, to, bandwidth_gb_per_s, latency_us")};
   for (int from = 0; from < matrix.gpus; ++from) {
     for (int to = 0; to < matrix.gpus; ++to) {
       const PeerLink& link = matrix.at(from, to);
       if (link == PeerLink{}) continue;
-      table.rows.push_back({std::int64_t{from}, std::int64_t{to}, bandwidth(link), latency(link)});
+      table.rows.push_back({cell(from), cell(to), cell(link.gb_per_s), cell(link.latency)});
     }
   }
   return table;
@@ -102,17 +97,16 @@ Table peer_tables(const Snapshot& snapshot) {
 }
 
 std::string to_markdown(const PeerMatrix& matrix) {
-  const auto some = [&](const auto& value) {
-    return std::any_of(matrix.links.begin(), matrix.links.end(), value);
-  };
+  const std::string bandwidths = square(matrix, &PeerLink::gb_per_s);
+  const std::string latencies = square(matrix, &PeerLink::latency);
   std::string text;
-  if (some([](const PeerLink& link) { return link.gb_per_s.has_value(); })) {
+  if (!bandwidths.empty()) {
     text += "Bandwidth of copies in GB/s, from each GPU (rows) to each other (columns):\n\n" +
-            square(matrix, bandwidth);
+            bandwidths;
   }
-  if (some([](const PeerLink& link) { return link.latency.has_value(); })) {
+  if (!latencies.empty()) {
     text += fmt::format("{}Time of a copy of a few KiB in µs, launch included:\n\n{}",
-                        text.empty() ? "" : "\n", square(matrix, latency));
+                        text.empty() ? "" : "\n", latencies);
   }
   return text;
 }

@@ -9,12 +9,8 @@ std::optional<double> part(const PhaseResult& result, double PhaseResult::Speedu
   return result.speedup ? std::optional((*result.speedup).*field) : std::nullopt;
 }
 
-std::optional<double> median_of(const PhaseResult& result) {
-  return result.measured ? std::optional(result.measured->median.count()) : std::nullopt;
-}
-
-std::optional<double> sequential_of(const PhaseResult& result) {
-  return result.sequential ? std::optional(result.sequential->count()) : std::nullopt;
+std::optional<Microseconds> median_of(const PhaseResult& result) {
+  return result.measured ? std::optional(result.measured->median) : std::nullopt;
 }
 
 }  // namespace
@@ -40,26 +36,15 @@ std::optional<double> WinnerPhases::speedup(const StoredWinner& winner, RunPhase
 }
 
 Table phases(const Snapshot& snapshot) {
-  Table table{.name = "phases",
-              .columns = {{"platform"},
-                          {"problem"},
-                          {"launch"},
-                          {"config"},
-                          {"phase"},
-                          {"verdict"},
-                          {"measured_us"},
-                          {"sequential_us"},
-                          {"speedup", 3},
-                          {"speedup_low", 3},
-                          {"speedup_high", 3},
-                          {"reason"}}};
+  Table table{
+      .name = "phases",
+      .columns = columns_of("platform, problem, launch, config, phase, verdict, measured_us, "
+                            "sequential_us, speedup:3, speedup_low:3, speedup_high:3, reason")};
   for (const StoredPhaseResult& row : snapshot.phase_results) {
     const PhaseResult& result = row.result;
     table.rows.push_back({snapshot.platform_name(row.platform), to_string(result.problem),
-                          std::string(to_string(result.launch)), to_string(result.config),
-                          std::string(to_string(result.phase)),
-                          std::string(to_string(result.verdict)), cell(median_of(result)),
-                          cell(sequential_of(result)),
+                          cell(result.launch), to_string(result.config), cell(result.phase),
+                          cell(result.verdict), cell(median_of(result)), cell(result.sequential),
                           cell(part(result, &PhaseResult::Speedup::median)),
                           cell(part(result, &PhaseResult::Speedup::low)),
                           cell(part(result, &PhaseResult::Speedup::high)), result.reason});
@@ -75,7 +60,7 @@ OrderedJson json_of(const WinnerPhases& phases, const StoredWinner& winner) {
     list.push_back({{"phase", named.name},
                     {"verdict", to_string(result->verdict)},
                     {"measured_us", json_of(median_of(*result))},
-                    {"sequential_us", json_of(sequential_of(*result))},
+                    {"sequential_us", json_of(result->sequential)},
                     {"speedup", json_of(part(*result, &PhaseResult::Speedup::median))},
                     {"speedup_low", json_of(part(*result, &PhaseResult::Speedup::low))},
                     {"speedup_high", json_of(part(*result, &PhaseResult::Speedup::high))}});

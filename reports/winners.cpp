@@ -16,10 +16,6 @@
 namespace overlaptune {
 namespace {
 
-Cell count(std::int64_t value) {
-  return value;
-}
-
 Cell cell_of(const ConfigValue& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
@@ -29,33 +25,36 @@ Cell cell_of(const ConfigValue& value) {
   return {};
 }
 
-Cell name(std::string_view text) {
-  return std::string(text);
+/// A part of a time; an empty cell without the time.
+template <class T>
+Cell part(const std::optional<Summary>& time, T Summary::*field) {
+  return time ? cell((*time).*field) : Cell();
 }
 
-Cell median_of(const Candidate& candidate) {
-  return candidate.measured ? Cell(candidate.measured->median.count()) : Cell();
-}
-
-/// One value of each product, separated by semicolons; an empty cell where there is no product.
-template <class Value>
-Cell listed(const std::vector<LayerGemm>& products, Value value) {
+/// A field of each product, separated by semicolons; an empty cell where there is no product.
+template <class T>
+Cell listed(const std::vector<LayerGemm>& products, T LayerGemm::*field) {
   if (products.empty()) return {};
+  const auto shown = [](const T& value) {
+    if constexpr (std::is_enum_v<T>)
+      return to_string(value);
+    else
+      return value;
+  };
   std::string text;
   for (const LayerGemm& product : products) {
-    text += fmt::format("{}{}", text.empty() ? "" : ";", value(product));
+    text += fmt::format("{}{}", text.empty() ? "" : ";", shown(product.*field));
   }
   return text;
 }
 
 /// The tokens of a forward pass; where products differ in them, one value for each.
 Cell tokens_of(const std::vector<LayerGemm>& products) {
-  const auto value = [](const LayerGemm& gemm) { return gemm.tokens; };
   const bool alike = std::all_of(products.begin(), products.end(), [&](const LayerGemm& gemm) {
-    return value(gemm) == value(products.front());
+    return gemm.tokens == products.front().tokens;
   });
-  if (products.empty()) return {};
-  return alike ? Cell(value(products.front())) : listed(products, value);
+  return alike && !products.empty() ? products.front().tokens
+                                    : listed(products, &LayerGemm::tokens);
 }
 
 /// Inserts columns behind the problem, with the products of models that it comes from and their
@@ -132,25 +131,17 @@ std::string brief_exchange(const Config& config) {
 }
 
 Table winners_table(const std::vector<Winner>& winners, std::span<const LayerGemm> gemms) {
-  Table table{.name = "winners",
-              .columns = {{"problem"},
-                          {"launch"},
-                          {"strategy"},
-                          {"tile"},
-                          {"exchange"},
-                          {"wave groups"},
-                          {"predicted µs"},
-                          {"measured µs"},
-                          {"sequential µs"},
-                          {"speedup", 3},
-                          {"hidden", 2}}};
+  Table table{
+      .name = "winners",
+      .columns = columns_of("problem, launch, strategy, tile, exchange, wave groups, predicted µs, "
+                            "measured µs, sequential µs, speedup:3, hidden:2")};
   for (const Winner& winner : winners) {
     const Candidate& candidate = winner.candidate;
     const Config& config = candidate.config;
     table.rows.push_back(
-        {to_string(candidate.problem), name(to_string(candidate.launch)),
-         name(to_string(strategy_of(config))), to_string(tile_of(config)), brief_exchange(config),
-         brief_partition(config), candidate.predicted.count(), median_of(candidate),
+        {to_string(candidate.problem), cell(candidate.launch), cell(strategy_of(config)),
+         to_string(tile_of(config)), brief_exchange(config), brief_partition(config),
+         candidate.predicted.count(), part(candidate.measured, &Summary::median),
          winner.sequential.count(), cell(speedup(winner)), cell(hidden_fraction(winner))});
   }
   insert_products(table, winners, gemms);
@@ -167,17 +158,14 @@ Table winners_with_overlap(const std::vector<Winner>& winners, std::span<const L
 }
 
 Table winners_in_full(const Snapshot& snapshot) {
-  Table table{
-      .name = "winners",
-      .columns = {{"platform"}, {"launch"}, {"op"}, {"m"}, {"n"}, {"k"}, {"dtype"}, {"ranks"}}};
+  Table table{.name = "winners",
+              .columns = columns_of("platform, launch, op, m, n, k, dtype, ranks")};
   for (const ConfigColumn& column : config_columns({})) table.columns.push_back({column.name});
-  const std::vector<Column> results{
-      {"predicted_us"}, {"measured_us"},     {"measured_p10_us"},  {"measured_p90_us"},
-      {"repetitions"},  {"sequential_us"},   {"gemm_alone_us"},    {"collective_alone_us"},
-      {"speedup"},      {"hidden_fraction"}, {"overlap_fraction"}, {"sm_clock_mhz"},
-      {"power_w"},      {"cold_speedup"},    {"beside_speedup"},   {"validated_at"},
-      {"model"},        {"product"},         {"times_per_pass"},   {"parallelism"},
-      {"tokens"},       {"fingerprint"}};
+  const auto results = columns_of(
+      "predicted_us, measured_us, measured_p10_us, measured_p90_us, repetitions, sequential_us, "
+      "gemm_alone_us, collective_alone_us, speedup, hidden_fraction, overlap_fraction, "
+      "sm_clock_mhz, power_w, cold_speedup, beside_speedup, validated_at, model, product, "
+      "times_per_pass, parallelism, tokens, fingerprint");
   table.columns.insert(table.columns.end(), results.begin(), results.end());
   const WinnerPhases phases(snapshot);
   for (const StoredWinner& row : snapshot.winners) {
@@ -185,23 +173,17 @@ Table winners_in_full(const Snapshot& snapshot) {
     const Problem& problem = candidate.problem;
     const auto& measured = candidate.measured;
     const auto products = snapshot.products(row.platform, problem);
-    const auto model = [](const LayerGemm& gemm) { return gemm.model; };
-    const auto product = [](const LayerGemm& gemm) { return to_string(gemm.product); };
-    const auto times = [](const LayerGemm& gemm) { return gemm.times_per_pass; };
-    const auto parallelism = [](const LayerGemm& gemm) { return to_string(gemm.parallelism); };
-    const auto tokens = [](const LayerGemm& gemm) { return gemm.tokens; };
-    std::vector<Cell>& cells = table.rows.emplace_back(
-        std::vector<Cell>{snapshot.platform_name(row.platform), name(to_string(candidate.launch)),
-                          name(to_string(problem.op)), problem.m, problem.n, problem.k,
-                          name(to_string(problem.elements)), count(problem.ranks)});
+    std::vector<Cell>& cells = table.rows.emplace_back(std::vector<Cell>{
+        snapshot.platform_name(row.platform), cell(candidate.launch), cell(problem.op), problem.m,
+        problem.n, problem.k, cell(problem.elements), cell(problem.ranks)});
     for (const ConfigColumn& column : config_columns(candidate.config)) {
       cells.push_back(cell_of(column.value));
     }
     const std::vector<Cell> values{candidate.predicted.count(),
-                                   median_of(candidate),
-                                   measured ? Cell(measured->p10.count()) : Cell(),
-                                   measured ? Cell(measured->p90.count()) : Cell(),
-                                   measured ? count(measured->count) : Cell(),
+                                   part(measured, &Summary::median),
+                                   part(measured, &Summary::p10),
+                                   part(measured, &Summary::p90),
+                                   part(measured, &Summary::count),
                                    row.winner.sequential.count(),
                                    row.winner.gemm_alone.count(),
                                    row.winner.collective_alone.count(),
@@ -213,11 +195,11 @@ Table winners_in_full(const Snapshot& snapshot) {
                                    cell(phases.speedup(row, RunPhase::cold)),
                                    cell(phases.speedup(row, RunPhase::beside)),
                                    row.validated_at,
-                                   listed(products, model),
-                                   listed(products, product),
-                                   listed(products, times),
-                                   listed(products, parallelism),
-                                   listed(products, tokens),
+                                   listed(products, &LayerGemm::model),
+                                   listed(products, &LayerGemm::product),
+                                   listed(products, &LayerGemm::times_per_pass),
+                                   listed(products, &LayerGemm::parallelism),
+                                   listed(products, &LayerGemm::tokens),
                                    snapshot.fingerprint_of(row.platform)};
     cells.insert(cells.end(), values.begin(), values.end());
   }
@@ -235,17 +217,12 @@ Table winner_means(const Snapshot& snapshot) {
     }
   }
   Table table{.name = "means",
-              .columns = {{"platform"},
-                          {"op"},
-                          {"winners"},
-                          {"speedup_geomean", 3},
-                          {"hidden_fraction_geomean", 3},
-                          {"hidden_fraction_mean", 3}}};
+              .columns = columns_of("platform, op, winners, speedup_geomean:3, "
+                                    "hidden_fraction_geomean:3, hidden_fraction_mean:3")};
   for (const auto& [key, ratios] : groups) {
     table.rows.push_back({snapshot.platform_name(key.first), key.second,
-                          count(static_cast<std::int64_t>(ratios.speedups.size())),
-                          geometric_mean(ratios.speedups), geometric_or_none(ratios.hidden),
-                          mean(ratios.hidden)});
+                          std::ssize(ratios.speedups), geometric_mean(ratios.speedups),
+                          geometric_or_none(ratios.hidden), mean(ratios.hidden)});
   }
   return table;
 }

@@ -5,23 +5,19 @@
 namespace overlaptune::cli {
 
 void add_profile_flag(CLI::App& command, MachineFlags& flags) {
-  command.add_option("--profile", flags.profiles, "Profile of one more simulated machine (JSON)")
-      ->type_name("FILE")
+  add_text(command, "--profile FILE", flags.profiles,
+           "Profile of one more simulated machine (JSON)")
       ->allow_extra_args(false);
 }
 
 void add_machine_flags(CLI::App& command, MachineFlags& flags) {
-  command
-      .add_option(
-          "--machine", flags.name,
-          "What to measure on: a name of `overlaptune machines`, or auto (the default): the "
-          "GPUs of this host if there are any, a simulated machine otherwise")
-      ->type_name("NAME");
+  add_text(command, "--machine NAME", flags.name,
+           "What to measure on: a name of `overlaptune machines`, or auto (the default): the GPUs "
+           "of this host if there are any, a simulated machine otherwise");
   add_profile_flag(command, flags);
-  command.add_flag(
-      "--allow-multicast", flags.allow_multicast,
-      "NVLink multicast (NVLS) may be used by collectives; off by default, and part of "
-      "the platform that results hold for");
+  command.add_flag("--allow-multicast", flags.allow_multicast,
+                   "NVLink multicast (NVLS) may be used by collectives; off by default, and part "
+                   "of the platform that results hold for");
   // Only tests use this flag: they check that a run survives candidates that hang or fail.
   command.add_option("--sim-faults", flags.faults)->group("");
 }

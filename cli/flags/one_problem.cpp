@@ -63,43 +63,35 @@ AskedProblem of_layer(const ProblemFlags& flags) {
     layers.push_back(to_string(gemm.product));
   }
   if (!own.empty()) return most_frequent(own, {work.assumptions, work.assumed_dense});
-  throw Failure(ErrorKind::bad_input,
-                fmt::format("--layer {}: expected one of {}{}", to_string(*flags.layer),
-                            fmt::join(layers, ", "),
-                            flags.sequence_parallel ? ""
-                                                    : ", or --sequence-parallel, under which more "
-                                                      "products have a collective"));
+  refuse("--layer {}: expected one of {}{}", to_string(*flags.layer), fmt::join(layers, ", "),
+         flags.sequence_parallel
+             ? ""
+             : ", or --sequence-parallel, under which more products have a collective");
 }
 
 }  // namespace
 
 void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
-  add_parsed(command, "--problem", flags.problem, parse_problem,
+  add_parsed(command, "--problem OP:M,N,K:dtype:ranks", flags.problem, parse_problem,
              "The problem, as reports print it; or give the flags from --op to --ranks, or those "
-             "from --model to --tp")
-      ->type_name("OP:M,N,K:dtype:ranks");
-  add_parsed(command, "--op", flags.op, parse_name<Op>, names_of<Op>())->type_name("OP");
+             "from --model to --tp");
+  add_parsed(command, "--op OP", flags.op, parse_name<Op>, names_of<Op>());
   const std::pair<const char*, std::optional<std::int64_t> ProblemFlags::*> sizes[] = {
-      {"--m", &ProblemFlags::m}, {"--n", &ProblemFlags::n}, {"--k", &ProblemFlags::k}};
-  for (const auto& [name, size] : sizes) {
-    add_parsed(command, name, flags.*size, parse_size, "Size that one rank computes")
-        ->type_name("SIZE");
+      {"--m SIZE", &ProblemFlags::m},
+      {"--n SIZE", &ProblemFlags::n},
+      {"--k SIZE", &ProblemFlags::k}};
+  for (const auto& [usage, size] : sizes) {
+    add_parsed(command, usage, flags.*size, parse_size, "Size that one rank computes");
   }
-  add_parsed(command, "--dtype", flags.elements, parse_name<Elements>, names_of<Elements>())
-      ->type_name("DTYPE");
-  add_parsed(command, "--ranks", flags.ranks, whole_number(2, kMostRanks),
-             "GPUs of the tensor-parallel group")
-      ->type_name("N");
-  command.add_option("--model", flags.model, "Hugging Face config.json of a model")
-      ->type_name("FILE");
-  add_parsed(command, "--layer", flags.layer, parse_name<Product>,
-             "Product of a layer of --model: o, down, qkv, gate_up, combine, ...")
-      ->type_name("NAME");
-  add_parsed(command, "--tokens", flags.tokens, parse_size, "Tokens of a pass of --model")
-      ->type_name("SIZE");
-  add_parsed(command, "--tp", flags.tp, whole_number(2, kMostRanks),
-             "GPUs that --model is divided over")
-      ->type_name("N");
+  add_parsed(command, "--dtype DTYPE", flags.elements, parse_name<Elements>, names_of<Elements>());
+  add_parsed(command, "--ranks N", flags.ranks, whole_number(2, kMostRanks),
+             "GPUs of the tensor-parallel group");
+  add_text(command, "--model FILE", flags.model, "Hugging Face config.json of a model");
+  add_parsed(command, "--layer NAME", flags.layer, parse_name<Product>,
+             "Product of a layer of --model: o, down, qkv, gate_up, combine, ...");
+  add_parsed(command, "--tokens SIZE", flags.tokens, parse_size, "Tokens of a pass of --model");
+  add_parsed(command, "--tp N", flags.tp, whole_number(2, kMostRanks),
+             "GPUs that --model is divided over");
   command.add_flag("--sequence-parallel", flags.sequence_parallel,
                    "The layer of --model under sequence parallelism instead of plain TP");
   add_assume_dense_flag(command, flags.reading);
@@ -122,20 +114,18 @@ AskedProblem read_problem(const ProblemFlags& flags) {
     if (!way.named(true).empty()) begun.push_back(&way);
   }
   if (begun.empty()) {
-    throw Failure(ErrorKind::bad_input, fmt::format("no problem given: expected {}", kWays));
+    refuse("no problem given: expected {}", kWays);
   }
   if (begun.size() > 1) {
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("{} and {}: give one of {}", begun[0]->named(true).front(),
-                              begun[1]->named(true).front(), kWays));
+    refuse("{} and {}: give one of {}", begun[0]->named(true).front(),
+           begun[1]->named(true).front(), kWays);
   }
   if (const auto missing = begun.front()->named(false); !missing.empty()) {
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("{}: missing beside {}", fmt::join(missing, ", "),
-                              fmt::join(begun.front()->named(true), ", ")));
+    refuse("{}: missing beside {}", fmt::join(missing, ", "),
+           fmt::join(begun.front()->named(true), ", "));
   }
   if (flags.sequence_parallel && flags.model.empty()) {
-    throw Failure(ErrorKind::bad_input, "--sequence-parallel: expected only beside --model");
+    refuse("--sequence-parallel: expected only beside --model");
   }
   if (flags.problem) return {.problem = *flags.problem};
   if (!flags.model.empty()) return of_layer(flags);

@@ -11,13 +11,9 @@
 namespace overlaptune::cli {
 namespace {
 
-[[noreturn]] void fail(const std::string& message) {
-  throw Failure(ErrorKind::bad_input, message);
-}
-
 Workload of_model(const WorkloadFlags& flags) {
-  if (flags.tp == 0) fail("--model needs --tp N: over how many GPUs the model is divided");
-  if (flags.tokens.empty()) fail("--model needs --tokens, as in --tokens 1k,4k,16k");
+  if (flags.tp == 0) refuse("--model needs --tp N: over how many GPUs the model is divided");
+  if (flags.tokens.empty()) refuse("--model needs --tokens, as in --tokens 1k,4k,16k");
   WorkloadOptions options{.tp = flags.tp, .tokens = flags.tokens};
   if (flags.sequence_parallel == "only") options.parallelism = {Parallelism::sequence};
   if (flags.sequence_parallel == "both") options.parallelism.push_back(Parallelism::sequence);
@@ -29,7 +25,7 @@ std::vector<Problem> parse_all(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     const Problem problem = value_or_throw(parse_problem(text));
     if (std::find(problems.begin(), problems.end(), problem) != problems.end()) {
-      fail(fmt::format("--problem {}: given twice: expected each problem once", text));
+      refuse("--problem {}: given twice: expected each problem once", text);
     }
     problems.push_back(problem);
   }
@@ -39,22 +35,20 @@ std::vector<Problem> parse_all(const std::vector<std::string>& texts) {
 }  // namespace
 
 void add_workload_flags(CLI::App& command, WorkloadFlags& flags) {
-  auto* model = command.add_option("--model", flags.model, "Hugging Face config.json of a model")
-                    ->type_name("FILE");
-  auto* problem = command.add_option("--problem", flags.problems, "One problem; may be repeated")
-                      ->type_name("OP:M,N,K:dtype:ranks")
+  auto* model =
+      add_text(command, "--model FILE", flags.model, "Hugging Face config.json of a model");
+  auto* problem = add_text(command, "--problem OP:M,N,K:dtype:ranks", flags.problems,
+                           "One problem; may be repeated")
                       ->allow_extra_args(false);
   auto* file =
-      command.add_option("--problems", flags.file, "CSV with the header op,m,n,k,dtype,ranks")
-          ->type_name("FILE");
+      add_text(command, "--problems FILE", flags.file, "CSV with the header op,m,n,k,dtype,ranks");
   model->excludes(problem)->excludes(file);
   problem->excludes(file);
-  add_parsed(command, "--tp", flags.tp, whole_number(2, kMostRanks),
+  add_parsed(command, "--tp N", flags.tp, whole_number(2, kMostRanks),
              "GPUs that --model is divided over")
-      ->type_name("N")
       ->needs(model);
-  add_parsed(command, "--tokens", flags.tokens, parse_sizes, "Tokens of a pass, as in 1k,4k,16k")
-      ->type_name("SIZE,...")
+  add_parsed(command, "--tokens SIZE,...", flags.tokens, parse_sizes,
+             "Tokens of a pass, as in 1k,4k,16k")
       ->needs(model);
   command
       .add_option("--sequence-parallel", flags.sequence_parallel,
@@ -91,7 +85,7 @@ Workload workload_of(const std::string& model, const WorkloadOptions& options,
   if (!result) {
     // A flag is not the file's fault.
     const std::string& message = result.error().message;
-    fail(message.starts_with("--") ? message : fmt::format("{}: {}", model, message));
+    refuse("{}", message.starts_with("--") ? message : fmt::format("{}: {}", model, message));
   }
   return std::move(*result);
 }
@@ -100,29 +94,29 @@ Workload read_workload(const WorkloadFlags& flags) {
   if (!flags.model.empty()) return of_model(flags);
   if (!flags.file.empty()) return {.problems = value_or_throw(read_problems(flags.file))};
   if (!flags.problems.empty()) return {.problems = parse_all(flags.problems)};
-  fail("no problem given: expected --model, --problem or --problems");
+  refuse("no problem given: expected --model, --problem or --problems");
 }
 
 CLI::Option* add_launch_flag(CLI::App& command, Launch& launch) {
-  return add_parsed(command, "--launch", launch, parse_name<Launch>,
-                    "graph (the default), eager, exclusive_graph or exclusive_eager")
-      ->type_name("LAUNCH");
+  return add_parsed(command, "--launch LAUNCH", launch, parse_name<Launch>,
+                    "graph (the default), eager, exclusive_graph or exclusive_eager");
 }
 
 void add_question_flags(CLI::App& command, QuestionFlags& flags) {
   add_database_flag(command, flags.database);
   add_problem_flags(command, flags.problem);
-  command
-      .add_option(
-          "--platform", flags.platform,
-          "Stored platform, as in sim:h200-nvlink-x8, or its fingerprint (default: the only one)")
-      ->type_name("NAME");
+  add_platform_flag(command, flags.platform);
   add_launch_flag(command, flags.launch);
 }
 
+CLI::Option* add_platform_flag(CLI::App& command, std::string& name) {
+  return add_text(
+      command, "--platform NAME", name,
+      "Stored platform, as in sim:h200-nvlink-x8, or its fingerprint (default: the only one)");
+}
+
 CLI::Option* add_database_flag(CLI::App& command, std::string& file) {
-  return command.add_option("--db", file, "Database")
-      ->type_name("FILE")
+  return add_text(command, "--db FILE", file, "Database")
       ->required()
       ->envname(kDatabaseVariable)
       ->check(CLI::Validator(

@@ -54,6 +54,9 @@ struct QuestionFlags {
 
 void add_question_flags(CLI::App& command, QuestionFlags& flags);
 
+/// The flag `--platform NAME`, for a stored platform.
+CLI::Option* add_platform_flag(CLI::App& command, std::string& name);
+
 /// The flag `--db FILE`, required unless `kDatabaseVariable` (core/base/environment.hpp) is set.
 CLI::Option* add_database_flag(CLI::App& command, std::string& file);
 

@@ -40,9 +40,8 @@ RecipeAnswer Question::recipe(Terms terms) {
 const LearnedModel& Question::model() {
   const auto& model = answers_.model();
   if (!model) {
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("{}: {}: run `overlaptune probe` into this database first",
-                              full_name(platform_.platform), model.error().message));
+    refuse("{}: {}: run `overlaptune probe` into this database first",
+           full_name(platform_.platform), model.error().message);
   }
   return *model;
 }

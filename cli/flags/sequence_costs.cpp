@@ -18,17 +18,13 @@ namespace {
 
 constexpr double kGiB = 1 << 30;
 
-[[noreturn]] void bad_costs(const std::string& message) {
-  throw Failure(ErrorKind::bad_input, message);
-}
-
 /// Refuses bandwidths that were measured on other nodes than those that are asked for.
 void check_nodes(const CostFlags& flags, const PublishedCosts& read, int gpus, int per_node) {
   if (!read.per_node || std::min(*read.per_node, gpus) == std::min(per_node, gpus)) return;
-  bad_costs(
-      fmt::format("--gpus-per-node {}: the bandwidths in {} are those of nodes of {} GPUs: "
-                  "expected --gpus-per-node {}, or --costs with bandwidths of such nodes",
-                  per_node, flags.costs, *read.per_node, *read.per_node));
+  refuse(
+      "--gpus-per-node {}: the bandwidths in {} are those of nodes of {} GPUs: expected "
+      "--gpus-per-node {}, or --costs with bandwidths of such nodes",
+      per_node, flags.costs, *read.per_node, *read.per_node);
 }
 
 ChosenCosts from_file(const CostFlags& flags, int gpus, int per_node, std::int64_t max_length) {
@@ -50,7 +46,7 @@ ChosenCosts from_file(const CostFlags& flags, int gpus, int per_node, std::int64
 }
 
 ChosenCosts from_database(const CostFlags& flags, int gpus, int per_node, std::int64_t max_length) {
-  if (flags.model.empty()) bad_costs("--model: expected a config.json beside --db");
+  if (flags.model.empty()) refuse("--model: expected a config.json beside --db");
   const ModelConfig config = model_of(flags.model, flags.reading);
   MeasuredRequest request{.gpus = gpus, .per_node = per_node, .recompute = flags.recompute};
   if (!flags.costs.empty()) {
@@ -72,26 +68,20 @@ ChosenCosts from_database(const CostFlags& flags, int gpus, int per_node, std::i
 }  // namespace
 
 void add_cost_flags(CLI::App& command, CostFlags& flags) {
-  command
-      .add_option("--costs", flags.costs,
-                  "Coefficients as JSON; beside --db, what no probe tells (docs/sequences.md)")
-      ->type_name("FILE");
-  command
-      .add_option("--db", flags.database,
-                  "Costs from the measurements in this database, for --model (without --costs: "
-                  "OVERLAPTUNE_DB)")
-      ->type_name("FILE");
-  command.add_option("--platform", flags.platform, "One of the database, by name or fingerprint")
-      ->type_name("PLATFORM");
-  command
-      .add_option("--model", flags.model, "A model's name in --costs; with --db, its config.json")
-      ->type_name("MODEL");
+  add_text(command, "--costs FILE", flags.costs,
+           "Coefficients as JSON; beside --db, what no probe tells (docs/sequences.md)");
+  add_text(command, "--db FILE", flags.database,
+           "Costs from the measurements in this database, for --model (without --costs: "
+           "OVERLAPTUNE_DB)");
+  add_text(command, "--platform PLATFORM", flags.platform,
+           "One of the database, by name or fingerprint");
+  add_text(command, "--model MODEL", flags.model,
+           "A model's name in --costs; with --db, its config.json");
   add_assume_dense_flag(command, flags.reading);
   command.add_flag("--recompute", flags.recompute,
                    "With --db: keep only the inputs of layers, and run them forward twice");
-  add_parsed(command, "--memory", flags.memory_bytes, parse_bytes,
-             "Memory that a GPU may use (default: what --costs says, or all of the probed GPU)")
-      ->type_name("SIZE");
+  add_parsed(command, "--memory SIZE", flags.memory_bytes, parse_bytes,
+             "Memory that a GPU may use (default: what --costs says, or all of the probed GPU)");
 }
 
 ChosenCosts choose_costs(CostFlags flags, int gpus, int per_node, std::int64_t max_length) {
@@ -99,22 +89,22 @@ ChosenCosts choose_costs(CostFlags flags, int gpus, int per_node, std::int64_t m
     flags.database = environment().database.value_or("");
   }
   if (flags.costs.empty() && flags.database.empty()) {
-    bad_costs("no costs: expected --costs FILE or --db FILE");
+    refuse("no costs: expected --costs FILE or --db FILE");
   }
   if (flags.database.empty() && (flags.recompute || !flags.platform.empty())) {
-    bad_costs(fmt::format("{}: expected --db beside it",
-                          flags.recompute ? "--recompute" : "--platform " + flags.platform));
+    refuse("{}: expected --db beside it",
+           flags.recompute ? "--recompute" : "--platform " + flags.platform);
   }
   ChosenCosts chosen = flags.database.empty() ? from_file(flags, gpus, per_node, max_length)
                                               : from_database(flags, gpus, per_node, max_length);
   if (flags.memory_bytes > 0) chosen.memory_bytes = static_cast<double>(flags.memory_bytes);
   if (chosen.memory_bytes <= 0)
-    bad_costs("--memory: expected the memory that a GPU may use, as in 28G");
+    refuse("--memory: expected the memory that a GPU may use, as in 28G");
   if (chosen.costs.state_bytes() + chosen.costs.token_bytes() >= chosen.memory_bytes) {
-    bad_costs(fmt::format(
+    refuse(
         "--memory {:.2f} GiB: the state of the model alone takes {:.2f} GiB of each of {} GPUs: "
         "expected more memory or more GPUs",
-        chosen.memory_bytes / kGiB, chosen.costs.state_bytes() / kGiB, gpus));
+        chosen.memory_bytes / kGiB, chosen.costs.state_bytes() / kGiB, gpus);
   }
   return chosen;
 }

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/base/error.hpp"
 #include "core/base/suggestion.hpp"
 
 namespace overlaptune::cli {
@@ -115,10 +114,6 @@ std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
     }
   }
   return message;
-}
-
-[[noreturn]] void refuse(const std::string& message) {
-  throw Failure(ErrorKind::bad_input, message);
 }
 
 }  // namespace overlaptune::cli

@@ -14,7 +14,4 @@ namespace overlaptune::cli {
 /// often the one is the other, misspelled.
 [[nodiscard]] std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error);
 
-/// Throws `Failure` with this message about flags that do not fit together.
-[[noreturn]] void refuse(const std::string& message);
-
 }  // namespace overlaptune::cli

@@ -37,12 +37,8 @@ double us_per_token(const Pass& pass) {
   return pass.times.overlapped.count() / static_cast<double>(pass.tokens);
 }
 
-Cell cell(std::string_view words) {
-  return std::string(words);
-}
-
 std::vector<Cell> key(const Pass& pass) {
-  return {pass.tokens, std::int64_t{pass.tp}, cell(to_string(pass.parallelism))};
+  return {pass.tokens, cell(pass.tp), cell(pass.parallelism)};
 }
 
 void append(std::vector<Cell>& row, const Times& times) {
@@ -52,16 +48,8 @@ void append(std::vector<Cell>& row, const Times& times) {
 
 Table passes_table(const Advice& advice) {
   Table table{.name = "passes",
-              .columns = {{"tokens"},
-                          {"tp"},
-                          {"parallelism"},
-                          {"sequential us"},
-                          {"overlapped us"},
-                          {"speedup", 3},
-                          {"saved us"},
-                          {"us a token", 3},
-                          {"GPU us a token", 3},
-                          {"exact"}}};
+              .columns = columns_of("tokens, tp, parallelism, sequential us, overlapped us, "
+                                    "speedup:3, saved us, us a token:3, GPU us a token:3, exact")};
   for (const Pass& pass : advice.passes) {
     auto row = key(pass);
     append(row, pass.times);
@@ -77,20 +65,10 @@ Table passes_table(const Advice& advice) {
 
 /// The operations of a layer and its sums, pass by pass.
 Table operations_table(const Advice& advice) {
-  Table table{.name = "operations",
-              .columns = {{"tokens"},
-                          {"tp"},
-                          {"parallelism"},
-                          {"operation"},
-                          {"times"},
-                          {"op"},
-                          {"strategy"},
-                          {"sequential us"},
-                          {"overlapped us"},
-                          {"speedup", 3},
-                          {"saved us"},
-                          {"answer"},
-                          {"config"}}};
+  Table table{
+      .name = "operations",
+      .columns = columns_of("tokens, tp, parallelism, operation, times, op, strategy, sequential "
+                            "us, overlapped us, speedup:3, saved us, answer, config")};
   const auto add_sum = [&](const Pass& pass, const std::string& name, std::int64_t times,
                            const Times& sum) {
     auto row = key(pass);
@@ -103,11 +81,11 @@ Table operations_table(const Advice& advice) {
     for (const Operation& each : pass.operations) {
       auto row = key(pass);
       const Config& config = each.answer.config;
-      row.insert(row.end(), {cell(to_string(each.product)), each.times_per_pass, cell(op_of(each)),
-                             has_choice(each) ? cell(to_string(strategy_of(config))) : Cell()});
+      row.insert(row.end(), {cell(each.product), each.times_per_pass, std::string(op_of(each)),
+                             has_choice(each) ? cell(strategy_of(config)) : Cell()});
       append(row, {each.sequential, each.time});
-      row.insert(row.end(), {cell(to_string(each.answer.source)),
-                             has_choice(each) ? Cell(to_string(config)) : Cell()});
+      row.insert(row.end(),
+                 {cell(each.answer.source), has_choice(each) ? Cell(to_string(config)) : Cell()});
       table.rows.push_back(std::move(row));
     }
     for (const LayerSum& sum : pass.layers) {

@@ -12,9 +12,9 @@ namespace {
 
 Table timeline_table(const Timeline& timeline) {
   Table table{.name = "timeline",
-              .columns = {{"group"}, {"ready us"}, {"start us"}, {"end us"}, {"exposed us"}}};
+              .columns = columns_of("group, ready us, start us, end us, exposed us")};
   for (const GroupTimes& group : timeline.groups) {
-    table.rows.push_back({std::int64_t{group.group}, group.ready.count(), group.start.count(),
+    table.rows.push_back({cell(group.group), group.ready.count(), group.start.count(),
                           group.end.count(), group.exposed.count()});
   }
   return table;
@@ -23,30 +23,18 @@ Table timeline_table(const Timeline& timeline) {
 /// A line for each config, the best one first.
 Table configs_table(const Explanation& explanation) {
   Table made{.name = "alternatives",
-             .columns = {{"strategy"},
-                         {"tile"},
-                         {"exchange"},
-                         {"wave groups"},
-                         {"predicted us"},
-                         {"p10 us"},
-                         {"p90 us"},
-                         {"learned us"},
-                         {"GEMM alone us"},
-                         {"collective alone us"},
-                         {"exposed us"},
-                         {"beside us"},
-                         {"bound by"},
-                         {"against the best"},
-                         {"config"}}};
+             .columns = columns_of("strategy, tile, exchange, wave groups, predicted us, p10 us, "
+                                   "p90 us, learned us, GEMM alone us, collective alone us, "
+                                   "exposed us, beside us, bound by, against the best, config")};
   const auto add = [&](const Explained& row, Cell against) {
     const Prediction& prediction = row.prediction;
-    made.rows.push_back({std::string(to_string(strategy_of(row.score.config))),
-                         to_string(tile_of(row.score.config)), brief_exchange(row.score.config),
-                         brief_partition(row.score.config), row.score.time().count(),
-                         row.score.p10().count(), row.score.p90().count(), learned_us(row),
-                         prediction.gemm_alone.count(), prediction.collective_alone.count(),
-                         exposed(prediction).count(), beside_us(row), bound_by(prediction),
-                         std::move(against), to_string(row.score.config)});
+    made.rows.push_back({cell(strategy_of(row.score.config)), to_string(tile_of(row.score.config)),
+                         brief_exchange(row.score.config), brief_partition(row.score.config),
+                         row.score.time().count(), row.score.p10().count(), row.score.p90().count(),
+                         learned_us(row), prediction.gemm_alone.count(),
+                         prediction.collective_alone.count(), exposed(prediction).count(),
+                         beside_us(row), bound_by(prediction), std::move(against),
+                         to_string(row.score.config)});
   };
   add(explanation.best, std::string("the best"));
   for (const Explained& row : explanation.alternatives) add(row, reason(row, explanation.best));

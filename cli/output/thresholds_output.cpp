@@ -16,18 +16,12 @@ Cell from(const Threshold& threshold) {
 
 Table people_table(const std::vector<Threshold>& list) {
   Table table{.name = "thresholds",
-              .columns = {{"tp"},
-                          {"parallelism"},
-                          {"operation"},
-                          {"pays from"},
-                          {"speedup there", 2},
-                          {"largest"},
-                          {"speedup at largest", 2},
-                          {"answer"}}};
+              .columns = columns_of("tp, parallelism, operation, pays from, speedup there:2, "
+                                    "largest, speedup at largest:2, answer")};
   for (const Threshold& each : list) {
     const bool pays = each.tokens.has_value();
     table.rows.push_back(
-        {std::int64_t{each.tp}, std::string(to_string(each.parallelism)), each.name, from(each),
+        {cell(each.tp), cell(each.parallelism), each.name, from(each),
          pays ? Cell(each.gain) : Cell(), readable_count(each.largest), each.gain_at_largest,
          pays ? Cell(std::string(each.measured ? "measured" : "predicted")) : Cell()});
   }
@@ -63,22 +57,14 @@ std::string text_of_thresholds(const Advice& advice, const Platform& platform) {
 }
 
 Table launcher_table(const Advice& advice, const Platform& platform) {
-  Table table{.name = "launcher",
-              .columns = {{"tp"},
-                          {"parallelism"},
-                          {"product"},
-                          {"op"},
-                          {"n"},
-                          {"k"},
-                          {"dtype"},
-                          {"from_tokens"},
-                          {"origin"}}};
+  Table table{
+      .name = "launcher",
+      .columns = columns_of("tp, parallelism, product, op, n, k, dtype, from_tokens, origin")};
   for (const Threshold& each : thresholds(advice)) {
     if (!each.problem) continue;
     const Problem& problem = *each.problem;
-    table.rows.push_back({std::int64_t{each.tp}, std::string(to_string(each.parallelism)),
-                          each.name, std::string(to_string(problem.op)), problem.n, problem.k,
-                          std::string(to_string(problem.elements)), cell(each.tokens),
+    table.rows.push_back({cell(each.tp), cell(each.parallelism), each.name, cell(problem.op),
+                          problem.n, problem.k, cell(problem.elements), cell(each.tokens),
                           origin_of(each, platform)});
   }
   return with_machine(table, platform);

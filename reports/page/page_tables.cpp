@@ -52,46 +52,20 @@ std::map<ProblemKey, double> regrets(const Snapshot& snapshot, int shortlist) {
   return all;
 }
 
-OrderedJson table(std::initializer_list<const char*> columns) {
-  return {{"columns", OrderedJson(columns)}, {"rows", OrderedJson::array()}};
+OrderedJson table(std::string_view columns) {
+  OrderedJson names = OrderedJson::array();
+  for (const Column& column : columns_of(columns)) names.push_back(column.name);
+  return {{"columns", std::move(names)}, {"rows", OrderedJson::array()}};
 }
 
 }  // namespace
 
 OrderedJson page_winners(const PageInput& input, const PlatformIndex& platforms) {
-  OrderedJson made = table({"platform",
-                            "op",
-                            "m",
-                            "n",
-                            "k",
-                            "dtype",
-                            "ranks",
-                            "launch",
-                            "model",
-                            "product",
-                            "parallelism",
-                            "tokens",
-                            "times",
-                            "strategy",
-                            "partition",
-                            "config",
-                            "predicted_us",
-                            "measured_us",
-                            "p10_us",
-                            "p90_us",
-                            "sequential_us",
-                            "gemm_us",
-                            "collective_us",
-                            "speedup",
-                            "speedup_p10",
-                            "speedup_p90",
-                            "hidden",
-                            "overlap",
-                            "cold",
-                            "beside",
-                            "regret",
-                            "validated_at",
-                            "timeline"});
+  OrderedJson made = table(
+      "platform, op, m, n, k, dtype, ranks, launch, model, product, parallelism, tokens, times, "
+      "strategy, partition, config, predicted_us, measured_us, p10_us, p90_us, sequential_us, "
+      "gemm_us, collective_us, speedup, speedup_p10, speedup_p90, hidden, overlap, cold, beside, "
+      "regret, validated_at, timeline");
   const WinnerPhases phases(input.snapshot);
   const auto all_regrets = regrets(input.snapshot, input.shortlist);
   for (std::size_t i = 0; i < input.snapshot.winners.size(); ++i) {
@@ -156,8 +130,7 @@ OrderedJson page_candidates(const Snapshot& snapshot, const PlatformIndex& platf
     std::copy_if(rows.begin(), rows.end(), std::back_inserter(measured),
                  [](const auto* row) { return counts(row->candidate); });
   }
-  OrderedJson made =
-      table({"platform", "problem", "strategy", "config", "rank", "predicted_us", "measured_us"});
+  OrderedJson made = table("platform, problem, strategy, config, rank, predicted_us, measured_us");
   const std::size_t step = measured.size() / kMostCandidates + 1;
   for (std::size_t i = 0; i < measured.size(); i += step) {
     const Candidate& candidate = measured[i]->candidate;
@@ -172,8 +145,8 @@ OrderedJson page_candidates(const Snapshot& snapshot, const PlatformIndex& platf
 }
 
 OrderedJson page_collectives(const Snapshot& snapshot, const PlatformIndex& platforms) {
-  OrderedJson made = table({"platform", "collective", "ranks", "transport", "comm_ctas", "bytes",
-                            "time_us", "bus_factor"});
+  OrderedJson made =
+      table("platform, collective, ranks, transport, comm_ctas, bytes, time_us, bus_factor");
   for (const PlatformRecord& record : snapshot.platforms) {
     std::vector<std::pair<CollectiveProbe, Microseconds>> points;
     for (const Measurement& measurement : record.measurements) {
@@ -193,7 +166,7 @@ OrderedJson page_collectives(const Snapshot& snapshot, const PlatformIndex& plat
 }
 
 OrderedJson page_failures(const Snapshot& snapshot, const PlatformIndex& platforms) {
-  OrderedJson made = table({"platform", "problem", "config", "verdict", "reason"});
+  OrderedJson made = table("platform, problem, config, verdict, reason");
   std::size_t total = 0;
   for (auto row = snapshot.candidates.rbegin(); row != snapshot.candidates.rend(); ++row) {
     const Candidate& candidate = row->candidate;

@@ -93,7 +93,7 @@ double ratio(double part, double whole) {
 }
 
 Table times_table(const StepPlan& plan) {
-  Table table{.name = "times", .columns = {{"time"}, {"ms", 3}, {"speedup", 3}, {"exposed ms", 3}}};
+  Table table{.name = "times", .columns = columns_of("time, ms:3, speedup:3, exposed ms:3")};
   const bool with_range = has_range(plan);
   if (with_range) table.columns.insert(table.columns.end(), {{"low ms", 3}, {"high ms", 3}});
   double exposed = 0;
@@ -177,7 +177,7 @@ std::string headline_of(const StepPlan& plan, std::string_view what) {
 std::vector<Table> tables_of(const StepPlan& plan, const std::string& machine) {
   std::vector<Table> tables{times_table(plan)};
   Table exposed{.name = "exposed",
-                .columns = {{"exposed communication"}, {"sequential ms", 3}, {"scheduled ms", 3}}};
+                .columns = columns_of("exposed communication, sequential ms:3, scheduled ms:3")};
   for (const auto& [traffic, us] : plan.sequential_exposed_us) {
     const auto found = plan.exposed_us.find(traffic);
     const double left = found == plan.exposed_us.end() ? 0 : found->second;
@@ -185,16 +185,16 @@ std::vector<Table> tables_of(const StepPlan& plan, const std::string& machine) {
   }
   if (!exposed.rows.empty()) tables.push_back(std::move(exposed));
   Table phases{.name = "phases",
-               .columns = {{"phase"}, {"sequential ms", 3}, {"scheduled ms", 3}, {"gain %"}}};
+               .columns = columns_of("phase, sequential ms:3, scheduled ms:3, gain %")};
   if (plan.layers > 0) phases.columns.push_back({"gain us a layer"});
   for (const PhaseTimes& phase : plan.phases) {
     const double gain = phase.sequential_us - phase.scheduled_us;
-    phases.rows.push_back({std::string(to_string(phase.phase)), phase.sequential_us / 1e3,
-                           phase.scheduled_us / 1e3, 100 * ratio(gain, phase.sequential_us)});
+    phases.rows.push_back({cell(phase.phase), phase.sequential_us / 1e3, phase.scheduled_us / 1e3,
+                           100 * ratio(gain, phase.sequential_us)});
     if (plan.layers > 0) phases.rows.back().emplace_back(gain / plan.layers);
   }
   if (plan.layers > 0) tables.push_back(std::move(phases));
-  Table choices{.name = "choices", .columns = {{"choice"}, {"gain ms", 3}, {"gain %", 2}}};
+  Table choices{.name = "choices", .columns = columns_of("choice, gain ms:3, gain %:2")};
   for (const ChoiceGain& choice : plan.choices) {
     if (choices.rows.size() == kMostChoices) break;
     choices.rows.push_back(

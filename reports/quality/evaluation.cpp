@@ -161,19 +161,14 @@ OrderedJson json_of(const Evaluation& evaluation) {
 }
 
 Table error_table(std::span<const Evaluation> evaluations) {
-  Table table{.name = "prediction_error",
-              .columns = {{"platform"},
-                          {"of"},
-                          {"count"},
-                          {"mean_percent", 2},
-                          {"median_percent", 2},
-                          {"p90_percent", 2},
-                          {"max_percent", 2}}};
+  Table table{
+      .name = "prediction_error",
+      .columns = columns_of(
+          "platform, of, count, mean_percent:2, median_percent:2, p90_percent:2, max_percent:2")};
   for (const Evaluation& evaluation : evaluations) {
     const auto add = [&](const std::string& name, const ErrorSummary& summary) {
-      table.rows.push_back({evaluation.platform, name, std::int64_t{summary.count},
-                            100 * summary.mean, 100 * summary.median, 100 * summary.p90,
-                            100 * summary.max});
+      table.rows.push_back({evaluation.platform, name, cell(summary.count), 100 * summary.mean,
+                            100 * summary.median, 100 * summary.p90, 100 * summary.max});
     };
     add("all but sequential", evaluation.error);
     add("sequential", evaluation.sequential);
@@ -191,17 +186,15 @@ Table error_table(std::span<const Evaluation> evaluations) {
 }
 
 Table regret_table(std::span<const Evaluation> evaluations) {
-  Table table{
-      .name = "regret",
-      .columns = {{"platform"}, {"picked"}, {"problems"}, {"mean_percent", 2}, {"max_percent", 2}}};
+  Table table{.name = "regret",
+              .columns = columns_of("platform, picked, problems, mean_percent:2, max_percent:2")};
   for (const Evaluation& evaluation : evaluations) {
     const RegretSummary& regret = evaluation.regret;
-    table.rows.push_back({evaluation.platform, "the model's first choice",
-                          std::int64_t{regret.problems}, 100 * regret.top1_mean,
-                          100 * regret.top1_max});
+    table.rows.push_back({evaluation.platform, "the model's first choice", cell(regret.problems),
+                          100 * regret.top1_mean, 100 * regret.top1_max});
     table.rows.push_back(
         {evaluation.platform, fmt::format("best of the first {}", evaluation.shortlist),
-         std::int64_t{regret.problems}, 100 * regret.shortlist_mean, 100 * regret.shortlist_max});
+         cell(regret.problems), 100 * regret.shortlist_mean, 100 * regret.shortlist_max});
   }
   return table;
 }

@@ -43,11 +43,11 @@ Sizes shortened(const Sizes& all) {
 std::vector<Cell> row(const Point& point) {
   const CollectiveProbe& probe = point.probe;
   const double rate = algorithm_bandwidth(probe.bytes, point.time);
-  return {std::string(to_string(probe.collective)),
-          std::int64_t{probe.ranks},
+  return {cell(probe.collective),
+          cell(probe.ranks),
           probe.bytes.count,
-          std::string(to_string(probe.transport)),
-          probe.comm_ctas == kNcclsChoice ? Cell() : Cell(std::int64_t{probe.comm_ctas}),
+          cell(probe.transport),
+          probe.comm_ctas == kNcclsChoice ? Cell() : cell(probe.comm_ctas),
           point.time.count(),
           rate,
           rate * bus_factor(probe.collective, probe.ranks)};
@@ -57,14 +57,8 @@ std::vector<Cell> row(const Point& point) {
 
 Table bandwidth_table(std::span<const Measurement> measurements, bool every_point) {
   Table table{.name = "bandwidths",
-              .columns = {{"collective"},
-                          {"ranks"},
-                          {"bytes"},
-                          {"transport"},
-                          {"comm_ctas"},
-                          {"time_us"},
-                          {"algbw_gb_per_s"},
-                          {"busbw_gb_per_s"}}};
+              .columns = columns_of("collective, ranks, bytes, transport, comm_ctas, time_us, "
+                                    "algbw_gb_per_s, busbw_gb_per_s")};
   for (const auto& [key, all] : sorted(measurements)) {
     for (const auto& [bytes, points] : every_point ? all : shortened(all)) {
       for (const Point& point : points) table.rows.push_back(row(point));

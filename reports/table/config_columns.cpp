@@ -8,11 +8,11 @@ namespace overlaptune {
 namespace {
 
 /// The columns of a field, without values. A tile has one column for each side.
-std::vector<ConfigColumn> columns_of(config_field::Tile) {
+std::vector<ConfigColumn> empty_columns_of(config_field::Tile) {
   return {{"block_m"}, {"block_n"}, {"block_k"}};
 }
 template <class Field>
-std::vector<ConfigColumn> columns_of(Field) {
+std::vector<ConfigColumn> empty_columns_of(Field) {
   return {{std::string(Field::info.column)}};
 }
 
@@ -47,7 +47,7 @@ void fill(std::vector<ConfigColumn>& columns, const Value& value) {
 std::vector<ConfigColumn> config_columns(const Config& config) {
   std::vector<ConfigColumn> all{{"strategy", std::string(to_string(strategy_of(config)))}};
   each_field_type([&](auto field) {
-    std::vector<ConfigColumn> columns = columns_of(field);
+    std::vector<ConfigColumn> columns = empty_columns_of(field);
     with_field<decltype(field)>(config, [&](const auto& value) { fill(columns, value); });
     std::move(columns.begin(), columns.end(), std::back_inserter(all));
   });

@@ -53,6 +53,22 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
+std::vector<Column> columns_of(std::string_view list) {
+  constexpr std::string_view kComma = ", ";
+  std::vector<Column> columns;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(kComma), list.size());
+    Column column{.name = std::string(list.substr(0, end))};
+    if (const auto colon = column.name.find(':'); colon != column.name.npos) {
+      column.digits = column.name[colon + 1] - '0';
+      column.name.resize(colon);
+    }
+    columns.push_back(std::move(column));
+    list.remove_prefix(std::min(end + kComma.size(), list.size()));
+  }
+  return columns;
+}
+
 std::string to_markdown(const Table& table) {
   const std::size_t columns = table.columns.size();
   TextTable text{.numeric = std::vector<bool>(columns, !table.rows.empty())};

@@ -4,10 +4,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "core/base/names.hpp"
+#include "core/base/units.hpp"
 
 namespace overlaptune {
 
@@ -17,16 +22,32 @@ using OrderedJson = nlohmann::ordered_json;
 /// null in JSON.
 using Cell = std::variant<std::monostate, std::string, std::int64_t, double, bool>;
 
+/// A cell with the value: of an enumerator its name, of a time its microseconds.
+template <class T>
+[[nodiscard]] Cell cell(const T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    return std::string(to_string(value));
+  } else if constexpr (std::is_same_v<T, Microseconds>) {
+    return value.count();
+  } else if constexpr (std::is_same_v<T, int>) {
+    return std::int64_t{value};
+  } else {
+    return value;
+  }
+}
 /// A cell with the value, or an empty one.
 template <class T>
 [[nodiscard]] Cell cell(const std::optional<T>& value) {
-  return value ? Cell(*value) : Cell();
+  return value ? cell(*value) : Cell();
 }
 
 struct Column {
   std::string name;  ///< with its unit: `time_us`
   int digits = 1;    ///< decimals in Markdown; CSV and JSON have every digit
 };
+
+/// The columns of a list as "platform, time_us, speedup:3": names, and digits where they are not 1.
+[[nodiscard]] std::vector<Column> columns_of(std::string_view list);
 
 struct Table {
   std::string name;
