@@ -2,11 +2,13 @@
 // The implementation of a `Store`: the connection, and the statements that several files of this
 // room share.
 
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "db/file/open.hpp"
@@ -64,6 +66,9 @@ struct Store::Impl {
   /// Throws `Failure` (`cannot_write`) where others removed the file, or replaced or overwrote it.
   /// All rows that can still be read are then in a file beside it, which the message names.
   void confirm_place(db::Recount recount);
+
+  /// Throws `Failure` (`bad_input`) where there is a complaint about what is to be stored.
+  void refuse_if(const db::Complaint& wrong, std::string_view what) const;
 
   // Inside a transaction of the caller:
   PlatformId insert_platform(const Platform& platform);
@@ -133,6 +138,17 @@ struct Store::Impl {
   [[nodiscard]] bool keeps_against(const StoredWinner& other) const;
   std::int64_t problem_id(const Problem& problem);
 };
+
+/// The tables whose rows `Store::info` counts.
+inline constexpr std::array kCountedTables{std::pair{"platforms", &DatabaseInfo::platforms},
+                                           std::pair{"probe_runs", &DatabaseInfo::probe_runs},
+                                           std::pair{"measurements", &DatabaseInfo::measurements},
+                                           std::pair{"problems", &DatabaseInfo::problems},
+                                           std::pair{"tuning_runs", &DatabaseInfo::tuning_runs},
+                                           std::pair{"candidates", &DatabaseInfo::candidates},
+                                           std::pair{"layer_gemms", &DatabaseInfo::layer_gemms},
+                                           std::pair{"phase_results", &DatabaseInfo::phase_results},
+                                           std::pair{"winners", &DatabaseInfo::winners}};
 
 /// `Store::merge`. If damaged rows of `theirs` are left out, the others come.
 std::vector<std::string> merge_rows(Store::Impl& ours, const Store::Impl& theirs);

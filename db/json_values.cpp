@@ -26,10 +26,8 @@ Checked(Form) -> Checked<Form>;
 
 constexpr Checked kProblem{Object(kProblemFields)};
 constexpr Object kTile(kTileFields);
-constexpr Object kSummary(Field{"median_us", &Summary::median}, Field{"p10_us", &Summary::p10},
-                          Field{"p90_us", &Summary::p90}, Field{"count", &Summary::count});
-constexpr Object kConditions(Field{"sm_clock_mhz", &Conditions::sm_clock_mhz},
-                             Field{"power_w", &Conditions::power_w});
+constexpr Object kSummary(kSummaryFields);
+constexpr Object kConditions(kConditionsFields);
 
 constexpr Object kGemmProbe(Field{"m", &GemmProbe::m}, Field{"n", &GemmProbe::n},
                             Field{"k", &GemmProbe::k}, Field{"dtype", &GemmProbe::elements},
@@ -72,11 +70,7 @@ struct ProbeForm {
 };
 
 constexpr Object kPlatform(kPlatformFields);
-constexpr Object kProvenance(Field{"program_version", &Provenance::program_version},
-                             Field{"host", &Provenance::host},
-                             Field{"command_line", &Provenance::command_line},
-                             Field{"seed", &Provenance::seed},
-                             Field{"started_at", &Provenance::started_at});
+constexpr Object kProvenance(kProvenanceFields);
 constexpr Checked kMeasurement{Object(
     field("probe", &Measurement::probe, ProbeForm{}), field("time", &Measurement::time, kSummary),
     field("collective_time", &Measurement::collective_time, kSummary),
@@ -87,9 +81,7 @@ constexpr Checked kLayerGemm{
            Field{"parallelism", &LayerGemm::parallelism}, Field{"tokens", &LayerGemm::tokens},
            Field{"times_per_pass", &LayerGemm::times_per_pass},
            field("problem", &LayerGemm::problem, kProblem))};
-constexpr Object kSpeedupInPhase(Field{"median", &PhaseResult::Speedup::median},
-                                 Field{"low", &PhaseResult::Speedup::low},
-                                 Field{"high", &PhaseResult::Speedup::high});
+constexpr Object kSpeedupInPhase(kSpeedupInPhaseFields);
 constexpr Checked kPhaseResult{
     Object(field("problem", &PhaseResult::problem, kProblem), Field{"launch", &PhaseResult::launch},
            field("config", &PhaseResult::config, ConfigForm{}), Field{"phase", &PhaseResult::phase},
@@ -98,9 +90,7 @@ constexpr Checked kPhaseResult{
            Field{"sequential_us", &PhaseResult::sequential},
            field("speedup", &PhaseResult::speedup, kSpeedupInPhase),
            spliced(&PhaseResult::conditions, kConditions))};
-constexpr Object kSpeedup(Field{"median", &Candidate::Speedup::median},
-                          Field{"p10", &Candidate::Speedup::p10},
-                          Field{"p90", &Candidate::Speedup::p90});
+constexpr Object kSpeedup(kSpeedupFields);
 constexpr Checked kCandidate{Object(
     field("problem", &Candidate::problem, kProblem), Field{"launch", &Candidate::launch},
     field("config", &Candidate::config, ConfigForm{}), Field{"origin", &Candidate::origin},

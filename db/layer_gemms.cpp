@@ -9,20 +9,12 @@ namespace overlaptune {
 using db::Conflict;
 
 void Store::Impl::insert_layer_gemm(TuningRunId run, const LayerGemm& gemm, Conflict conflict) {
-  const auto sql = [](Conflict way) {
-    return db::insert_sql("layer_gemms", db::join({"run_id, problem_id", db::kLayerGemmKey}),
-                          "times_per_pass", way);
-  };
-  static const std::string keep = sql(Conflict::keep);
-  static const std::string replace = sql(Conflict::replace);
-  if (const auto wrong = db::complaint(gemm)) {
-    throw Failure(ErrorKind::bad_input,
-                  db::about(connection->file(),
-                            fmt::format("{} of a layer: {}", to_string(gemm.product), *wrong)));
-  }
+  static const db::Insert insert = db::insert_sql(
+      "layer_gemms", db::join({"run_id, problem_id", db::kLayerGemmKey}), "times_per_pass");
+  refuse_if(db::complaint(gemm), fmt::format("{} of a layer", to_string(gemm.product)));
   const auto problem = problem_id(gemm.problem);
-  auto query = connection->query(conflict == Conflict::keep ? keep : replace);
-  query.bind(run)
+  connection->query(insert[conflict])
+      .bind(run)
       .bind(problem)
       .bind(gemm.model)
       .bind(gemm.product)

@@ -14,21 +14,6 @@ using db::Conflict;
 
 namespace {
 
-/// Tells of times that another machine's clock, or this one's, has wrong.
-class Clock {
- public:
-  void look(std::string_view what, std::string_view name, std::string_view field,
-            std::string_view time) {
-    if (const auto wrong = db::ahead_complaint(field, time)) {
-      complaints_.push_back(fmt::format("{} {}: {}", what, name, *wrong));
-    }
-  }
-  [[nodiscard]] std::vector<std::string> complaints() && { return std::move(complaints_); }
-
- private:
-  std::vector<std::string> complaints_;
-};
-
 /// Numbers the runs that a merge brings. They keep their order, and come before or behind all that
 /// this file has of their kind and platform. The last run that both files have tells which: what
 /// the other file has before it comes before, and what it has behind it comes behind where this
@@ -116,8 +101,15 @@ void mend(StoredRun& run) {
 std::vector<std::string> merge_rows(Store::Impl& ours, const Store::Impl& theirs) {
   std::map<std::int64_t, std::int64_t> platforms;
   std::map<std::int64_t, std::int64_t> tuning_runs;
-  Clock clock;
+  std::vector<std::string> complaints;
 
+  // Tells of times that another machine's clock, or this one's, has wrong.
+  const auto check_clock = [&](std::string_view what, std::string_view name, std::string_view field,
+                               std::string_view time) {
+    if (const auto wrong = db::ahead_complaint(field, time)) {
+      complaints.push_back(fmt::format("{} {}: {}", what, name, *wrong));
+    }
+  };
   const auto copy = [&] {
     Numbers numbers(*ours.connection, *theirs.connection);
     theirs.each_platform([&](const StoredPlatform& stored) {
@@ -136,7 +128,7 @@ std::vector<std::string> merge_rows(Store::Impl& ours, const Store::Impl& theirs
         theirs.leave_out(DamagedRow(file, fault));
         mend(run);
       }
-      clock.look("run", run.uid, "started_at", run.provenance.started_at);
+      check_clock("run", run.uid, "started_at", run.provenance.started_at);
       run.number = numbers.of(kind, run);
       return ours.insert_run(kind, run);
     };
@@ -170,12 +162,12 @@ std::vector<std::string> merge_rows(Store::Impl& ours, const Store::Impl& theirs
           stored.validated_at = db::utc_now();
         }
       }
-      clock.look("winner of", problem, "validated_at", stored.validated_at);
+      check_clock("winner of", problem, "validated_at", stored.validated_at);
       ours.insert_winner(stored, Conflict::keep);
     });
   };
   theirs.connection->read([&] { ours.connection->write(copy); });
-  return std::move(clock).complaints();
+  return complaints;
 }
 
 std::vector<std::string> Store::merge(const Store& other) {

@@ -12,37 +12,23 @@ using db::Query;
 
 void Store::Impl::insert_phase_result(TuningRunId run, const PhaseResult& result,
                                       Conflict conflict) {
-  const auto sql = [](Conflict way) {
-    return db::insert_sql("phase_results", db::kPhaseKey, db::kPhaseColumns, way);
-  };
-  static const std::string keep = sql(Conflict::keep);
-  static const std::string replace = sql(Conflict::replace);
-  if (const auto wrong = db::complaint(result)) {
-    throw Failure(
-        ErrorKind::bad_input,
-        db::about(connection->file(),
-                  fmt::format("phase {} of '{}' of {}: {}", to_string(result.phase),
-                              to_string(result.config), to_string(result.problem), *wrong)));
-  }
+  static const db::Insert insert =
+      db::insert_sql("phase_results", db::kPhaseKey, db::kPhaseColumns);
   static const std::string count =
       db::count_sql("phase_results", fmt::format("({}) = (?, ?, ?, ?, ?)", db::kPhaseKey));
+  refuse_if(db::complaint(result),
+            fmt::format("phase {} of '{}' of {}", to_string(result.phase), to_string(result.config),
+                        to_string(result.problem)));
   const std::int64_t problem = problem_id(result.problem);
   const auto put_key = [&](Query& query) {
-    query.bind(run).bind(problem).bind(result.launch);
-    db::put(query, result.config);
-    query.bind(result.phase);
+    query.bind(run)
+        .bind(problem)
+        .bind(result.launch)
+        .bind(to_string(result.config))
+        .bind(result.phase);
   };
-  const auto counted = [&] {
-    auto query = connection->query(count);
-    put_key(query);
-    return db::read_tally(query);
-  };
-  db::keep_tally(*connection, "phase_results", counted, [&] {
-    auto query = connection->query(conflict == Conflict::keep ? keep : replace);
-    put_key(query);
-    db::put_outcome(query, result);
-    query.run();
-  });
+  db::insert_counted(*connection, "phase_results", count, insert[conflict], put_key,
+                     [&](Query& query) { db::put_outcome(query, result); });
 }
 
 void Store::Impl::each_phase_result(TuningRunId run,

@@ -43,16 +43,10 @@ std::vector<Run> all_runs(Connection& connection) {
     auto query = connection.query(std::string(tuning ? kTuningRuns : kProbeRuns));
     while (query.step()) {
       Run& run = list.emplace_back();
-      run.id = query.integer();
-      run.provenance = query.integer();
-      run.brief.tuning = tuning;
-      run.brief.uid = query.text();
-      run.brief.platform = query.integer();
-      run.brief.started_at = query.text();
-      run.brief.finished = query.integer() != 0;
-      run.brief.rows = query.integer();
-      run.brief.winners = query.integer();
-      run.brief.needed = query.integer() != 0;
+      RunBrief& brief = run.brief;
+      brief.tuning = tuning;
+      query.read(run.id, run.provenance, brief.uid, brief.platform, brief.started_at,
+                 brief.finished, brief.rows, brief.winners, brief.needed);
     }
   }
   std::sort(list.begin(), list.end(), [](const Run& a, const Run& b) {
@@ -122,15 +116,6 @@ bool is_behind(const std::vector<Run>& runs, const Run& run, int keep) {
   return newer >= keep;
 }
 
-std::vector<std::int64_t> counts(Connection& connection, const std::vector<std::string>& tables) {
-  std::vector<std::int64_t> list;
-  list.reserve(tables.size());
-  for (const std::string& table : tables) {
-    list.push_back(connection.integer("SELECT count(*) FROM " + table));
-  }
-  return list;
-}
-
 /// Gives the space of removed rows back to the file system. While other processes read, or on a
 /// full disk, it cannot; later rows then use the space.
 void shrink(Connection& connection) {
@@ -193,15 +178,12 @@ std::vector<RunBrief> Store::prune(const PruneRule& rule) {
 }
 
 Expected<Removal> Store::remove(const RemovalChoice& choice) {
-  static const std::vector<std::string> tables{"platforms",   "probe_runs",    "measurements",
-                                               "problems",    "tuning_runs",   "candidates",
-                                               "layer_gemms", "phase_results", "winners"};
   Connection& connection = *impl_->connection;
   Removal done;
   std::optional<Error> wrong;
   connection.write([&] {
     const auto runs = all_runs(connection);
-    const auto before = counts(connection, tables);
+    const DatabaseInfo before = info();
     const auto named = choice.run.empty() ? Expected<Run>(Run{}) : named_run(runs, choice.run);
     if (!named) wrong = named.error();
     if (choice.problem && !has_problem(connection, *choice.problem)) {
@@ -221,11 +203,11 @@ Expected<Removal> Store::remove(const RemovalChoice& choice) {
       if (choice.platform) remove_platform(connection, runs, *choice.platform);
       remove_problems_without_rows(connection);
     });
-    const auto after = counts(connection, tables);
-    for (std::size_t i = 0; i < tables.size(); ++i) {
-      if (after[i] == before[i]) continue;
+    const DatabaseInfo after = info();
+    for (const auto& [table, rows] : kCountedTables) {
+      if (after.*rows == before.*rows) continue;
       done.actions.push_back(
-          fmt::format("{}: {} removed, {} left", tables[i], before[i] - after[i], after[i]));
+          fmt::format("{}: {} removed, {} left", table, before.*rows - after.*rows, after.*rows));
     }
   });
   if (wrong) return tl::make_unexpected(*wrong);

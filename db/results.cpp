@@ -12,19 +12,6 @@ using db::Query;
 
 namespace {
 
-template <class T>
-void refuse_unsound(const db::Connection& connection, std::string_view what, const T& value) {
-  if (const auto wrong = db::complaint(value)) {
-    throw Failure(ErrorKind::bad_input,
-                  db::about(connection.file(), fmt::format("{}: {}", what, *wrong)));
-  }
-}
-
-std::string name_of(const Candidate& candidate) {
-  return fmt::format("candidate '{}' of {}", to_string(candidate.config),
-                     to_string(candidate.problem));
-}
-
 const std::string& select_candidates() {
   static const std::string sql = fmt::format(
       "SELECT platform_id, run_id, {}, launch, config, verdict, {}, {} FROM candidates c JOIN "
@@ -43,29 +30,25 @@ StoredCandidate read_candidate_row(Query& query) {
 
 }  // namespace
 
+void Store::Impl::refuse_if(const db::Complaint& wrong, std::string_view what) const {
+  if (!wrong) return;
+  throw Failure(ErrorKind::bad_input,
+                db::about(connection->file(), fmt::format("{}: {}", what, *wrong)));
+}
+
 void Store::Impl::insert_measurement(ProbeRunId run, const Measurement& measurement,
                                      Conflict conflict) {
-  const auto sql = [](Conflict way) {
-    return db::insert_sql("measurements", "run_id, probe",
-                          db::join({db::kProbeColumns, db::kMeasuredColumns}), way);
-  };
-  static const std::string keep = sql(Conflict::keep);
-  static const std::string replace = sql(Conflict::replace);
-  const std::string probe = to_string(measurement.probe);
-  refuse_unsound(*connection, "measurement of '" + probe + "'", measurement);
+  static const db::Insert insert = db::insert_sql(
+      "measurements", "run_id, probe", db::join({db::kProbeColumns, db::kMeasuredColumns}));
   static const std::string count = db::count_sql("measurements", "(run_id, probe) = (?, ?)");
-  const auto counted = [&] {
-    auto query = connection->query(count);
-    query.bind(run).bind(probe);
-    return db::read_tally(query);
-  };
-  db::keep_tally(*connection, "measurements", counted, [&] {
-    auto query = connection->query(conflict == Conflict::keep ? keep : replace);
-    query.bind(run).bind(probe);
-    db::put(query, measurement.probe);
-    db::put_measured(query, measurement);
-    query.run();
-  });
+  const std::string probe = to_string(measurement.probe);
+  refuse_if(db::complaint(measurement), fmt::format("measurement of '{}'", probe));
+  const auto put_key = [&](Query& query) { query.bind(run).bind(probe); };
+  db::insert_counted(*connection, "measurements", count, insert[conflict], put_key,
+                     [&](Query& query) {
+                       db::put(query, measurement.probe);
+                       db::put_measured(query, measurement);
+                     });
 }
 
 std::int64_t Store::Impl::problem_id(const Problem& problem) {
@@ -85,33 +68,24 @@ std::int64_t Store::Impl::problem_id(const Problem& problem) {
 }
 
 void Store::Impl::insert_candidate(TuningRunId run, const Candidate& candidate, Conflict conflict) {
-  const auto sql = [](Conflict way) {
-    return db::insert_sql("candidates", "run_id, problem_id, launch, config",
-                          db::join({"verdict", db::kOutcomeColumns}), way, {db::candidate_seal()},
-                          "JOIN problems p ON p.id = problem_id");
-  };
-  static const std::string keep = sql(Conflict::keep);
-  static const std::string replace = sql(Conflict::replace);
-  refuse_unsound(*connection, name_of(candidate), candidate);
+  static const db::Insert insert =
+      db::insert_sql("candidates", "run_id, problem_id, launch, config",
+                     db::join({"verdict", db::kOutcomeColumns}), db::candidate_seal(),
+                     "JOIN problems p ON p.id = problem_id");
   static const std::string count =
       db::count_sql("candidates", "(run_id, problem_id, launch, config) = (?, ?, ?, ?)");
+  const std::string config = to_string(candidate.config);
+  refuse_if(db::complaint(candidate),
+            fmt::format("candidate '{}' of {}", config, to_string(candidate.problem)));
   const std::int64_t problem = problem_id(candidate.problem);
   const auto put_key = [&](Query& query) {
-    query.bind(run).bind(problem).bind(candidate.launch);
-    db::put(query, candidate.config);
+    query.bind(run).bind(problem).bind(candidate.launch).bind(config);
   };
-  const auto counted = [&] {
-    auto query = connection->query(count);
-    put_key(query);
-    return db::read_tally(query);
-  };
-  db::keep_tally(*connection, "candidates", counted, [&] {
-    auto query = connection->query(conflict == Conflict::keep ? keep : replace);
-    put_key(query);
-    query.bind(candidate.verdict);
-    db::put_outcome(query, candidate);
-    query.run();
-  });
+  db::insert_counted(*connection, "candidates", count, insert[conflict], put_key,
+                     [&](Query& query) {
+                       query.bind(candidate.verdict);
+                       db::put_outcome(query, candidate);
+                     });
 }
 
 bool Store::Impl::has_candidate_like(TuningRunId run, const Candidate& candidate) const {
@@ -123,11 +97,11 @@ bool Store::Impl::has_candidate_like(TuningRunId run, const Candidate& candidate
   auto query = connection->query(select);
   query.bind(run);
   db::put(query, candidate.problem);
-  query.bind(candidate.launch);
-  db::put(query, candidate.config);
-  query.bind(candidate.verdict)
+  query.bind(candidate.launch)
+      .bind(to_string(candidate.config))
+      .bind(candidate.verdict)
       .bind(candidate.origin)
-      .bind(candidate.predicted.count())
+      .bind(candidate.predicted)
       .bind(candidate.reason)
       .bind(candidate.rank_by_model);
   return query.step();

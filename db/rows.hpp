@@ -13,8 +13,26 @@
 
 namespace overlaptune::db {
 
+// The fields of values that are columns, in their order. In JSON they have these names.
+inline constexpr std::tuple kSummaryFields{
+    Field{"median_us", &Summary::median}, Field{"p10_us", &Summary::p10},
+    Field{"p90_us", &Summary::p90}, Field{"count", &Summary::count}};
+inline constexpr std::tuple kConditionsFields{Field{"sm_clock_mhz", &Conditions::sm_clock_mhz},
+                                              Field{"power_w", &Conditions::power_w}};
+inline constexpr std::tuple kSpeedupFields{Field{"median", &Candidate::Speedup::median},
+                                           Field{"p10", &Candidate::Speedup::p10},
+                                           Field{"p90", &Candidate::Speedup::p90}};
+inline constexpr std::tuple kSpeedupInPhaseFields{Field{"median", &PhaseResult::Speedup::median},
+                                                  Field{"low", &PhaseResult::Speedup::low},
+                                                  Field{"high", &PhaseResult::Speedup::high}};
+inline constexpr std::tuple kProvenanceFields{
+    Field{"program_version", &Provenance::program_version}, Field{"host", &Provenance::host},
+    Field{"command_line", &Provenance::command_line}, Field{"seed", &Provenance::seed},
+    Field{"started_at", &Provenance::started_at}};
+
 /// The names of `kPlatformFields`.
 [[nodiscard]] std::string platform_columns();
+/// The names of `kProvenanceFields`.
 inline constexpr std::string_view kProvenanceColumns =
     "program_version, host, command_line, seed, started_at";
 /// The names of `kProblemFields`.
@@ -62,17 +80,30 @@ struct SealColumn {
 /// (`replace`).
 enum class Conflict { keep, replace };
 
+/// A statement for each treatment.
+struct Insert {
+  std::string keep;
+  std::string replace;
+  [[nodiscard]] const std::string& operator[](Conflict conflict) const {
+    return conflict == Conflict::keep ? keep : replace;
+  }
+};
+
 /// `INSERT INTO table (key, values) … ON CONFLICT (key) …`, with parameters for key and values.
 /// The expression of a seal may use all columns of the row, and the columns that `join` brings.
-[[nodiscard]] std::string insert_sql(std::string_view table, std::string_view key,
-                                     std::string_view values, Conflict conflict,
-                                     const std::optional<SealColumn>& seal = {},
-                                     std::string_view join = "");
+[[nodiscard]] Insert insert_sql(std::string_view table, std::string_view key,
+                                std::string_view values, const std::optional<SealColumn>& seal = {},
+                                std::string_view join = "");
 
-// Fields as columns, in the order of their list.
+// Fields as columns, in the order of their list. All are NULL where the value is absent.
 template <class... Fields, class T>
 void put_fields(Query& query, const std::tuple<Fields...>& fields, const T& value) {
   each_field(fields, value, [&](std::string_view, const auto& member) { query.bind(member); });
+}
+template <class... Fields, class T>
+void put_fields(Query& query, const std::tuple<Fields...>& fields, const std::optional<T>& value) {
+  if (value) return put_fields(query, fields, *value);
+  for (std::size_t i = 0; i < sizeof...(Fields); ++i) query.bind_null();
 }
 template <class T, class... Fields>
 [[nodiscard]] T read_fields(Query& query, const std::tuple<Fields...>& fields) {
@@ -81,22 +112,27 @@ template <class T, class... Fields>
   return value;
 }
 
-void put(Query& query, const Platform& platform);
-void put(Query& query, const Provenance& provenance);
+/// Throws `DamagedRow` with the fault where some of the columns are NULL and others are not.
+template <class T, class... Fields>
+[[nodiscard]] std::optional<T> read_optional(Query& query, const std::tuple<Fields...>& fields,
+                                             std::string_view fault) {
+  constexpr int kColumns = sizeof...(Fields);
+  const int nulls = query.nulls(kColumns);
+  if (nulls == 0) return read_fields<T>(query, fields);
+  if (nulls < kColumns) query.damaged(fault);
+  query.skip(kColumns);
+  return std::nullopt;
+}
+
 void put(Query& query, const Problem& problem);
-void put(Query& query, const Config& config);
 void put_outcome(Query& query, const Candidate& candidate);
 /// The columns of `kPhaseColumns`.
 void put_outcome(Query& query, const PhaseResult& result);
-void put_comparison(Query& query, const Winner& winner);
-void put(Query& query, const std::optional<Summary>& summary);
-void put(Query& query, const Conditions& conditions);
 void put(Query& query, const Probe& probe);
 void put_measured(Query& query, const Measurement& measurement);
 
 // Readers throw `bad_database` for a row that breaks a rule of db/rules.hpp.
 [[nodiscard]] Platform read_platform(Query& query);
-[[nodiscard]] Provenance read_provenance(Query& query);
 [[nodiscard]] Problem read_problem(Query& query);
 /// Columns: problem, key, times_per_pass.
 [[nodiscard]] LayerGemm read_layer_gemm(Query& query);
@@ -108,7 +144,6 @@ void put_measured(Query& query, const Measurement& measurement);
 /// every winner.
 [[nodiscard]] Winner read_winner(Query& query);
 [[nodiscard]] std::optional<Summary> read_summary(Query& query);
-[[nodiscard]] Conditions read_conditions(Query& query);
 /// Columns: probe, measured.
 [[nodiscard]] Measurement read_measurement(Query& query);
 

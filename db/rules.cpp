@@ -20,6 +20,21 @@ Complaint at_least(std::string_view field, std::int64_t value, std::int64_t leas
   return fmt::format("{} is {}; expected {} or more", field, value, least);
 }
 
+/// The fault of a time, a ratio or a condition, which must be finite and 0 or more.
+Complaint number_complaint(std::string_view field, double value) {
+  if (std::isfinite(value) && value >= 0) return std::nullopt;
+  return fmt::format("{} is {}; expected a finite number of 0 or more", field, value);
+}
+
+/// The first complaint that is present.
+template <class... Complaints>
+Complaint first(Complaint complaint, Complaints... others) {
+  if constexpr (sizeof...(others) > 0) {
+    if (!complaint) return first(std::move(others)...);
+  }
+  return complaint;
+}
+
 /// The complaint about a median and a value on each side of it, which have these names.
 Complaint spread_complaint(std::string_view field, std::string_view unit, double median, double low,
                            double high, std::string_view low_name = "p10",
@@ -35,12 +50,11 @@ Complaint spread_complaint(std::string_view field, std::string_view unit, double
                      median, low_name, high_name, low, high);
 }
 
-Complaint summary_complaint(std::string_view field, const Summary& summary) {
-  if (auto wrong = spread_complaint(field, " (us)", summary.median.count(), summary.p10.count(),
-                                    summary.p90.count())) {
-    return wrong;
-  }
-  return at_least(fmt::format("{} count", field), summary.count, 0);
+Complaint summary_complaint(std::string_view field, const std::optional<Summary>& summary) {
+  if (!summary) return std::nullopt;
+  return first(spread_complaint(field, " (us)", summary->median.count(), summary->p10.count(),
+                                summary->p90.count()),
+               at_least(fmt::format("{} count", field), summary->count, 0));
 }
 
 Complaint positive_complaint(std::string_view field, Microseconds time) {
@@ -53,15 +67,6 @@ Complaint within(std::string_view field, std::int64_t value, std::int64_t least,
                  std::int64_t most) {
   if (value >= least && value <= most) return std::nullopt;
   return fmt::format("{} is {}; expected {} to {}", field, value, least, most);
-}
-
-/// The first complaint that is present.
-template <class... Complaints>
-Complaint first(Complaint complaint, Complaints... others) {
-  if constexpr (sizeof...(others) > 0) {
-    if (!complaint) return first(std::move(others)...);
-  }
-  return complaint;
 }
 
 /// The text with U+FFFD for each byte that is no UTF-8, and for control characters other than tabs
@@ -139,19 +144,11 @@ std::string utc(std::chrono::system_clock::time_point time) {
 }
 
 Complaint conditions_complaint(const Conditions& conditions) {
-  if (conditions.sm_clock_mhz) {
-    if (auto wrong = number_complaint("sm_clock_mhz", *conditions.sm_clock_mhz)) return wrong;
-  }
-  if (conditions.power_w) return number_complaint("power_w", *conditions.power_w);
-  return std::nullopt;
+  return first(number_complaint("sm_clock_mhz", conditions.sm_clock_mhz.value_or(0)),
+               number_complaint("power_w", conditions.power_w.value_or(0)));
 }
 
 }  // namespace
-
-Complaint number_complaint(std::string_view field, double value) {
-  if (std::isfinite(value) && value >= 0) return std::nullopt;
-  return fmt::format("{} is {}; expected a finite number of 0 or more", field, value);
-}
 
 Complaint complaint(const Problem& problem) {
   if (const auto sound = validated(problem); !sound) return sound.error().message;
@@ -171,40 +168,41 @@ Complaint complaint(const Platform& platform) {
                at_least("memory_bytes", platform.memory.count, 0));
 }
 
-/// The longest time of an operation of a layer that is believed: four months.
-constexpr Microseconds kLongestOperation = us(1e13);
+namespace {
+
+/// The complaint about a measured operation of a layer. Plans divide by its time.
+Complaint layer_complaint(const Measurement& measurement) {
+  constexpr Microseconds kLongest = us(1e13);  // four months
+  if (auto wrong = positive_complaint("time p10 (us)", measurement.time.p10)) return wrong;
+  if (measurement.time.p90 > kLongest) {
+    return fmt::format("time p90 (us): {}; expected at most {}", measurement.time.p90.count(),
+                       kLongest.count());
+  }
+  if (measurement.collective_time || measurement.library_tile) {
+    return "collective_time and library_tile: expected none, for an operation of a layer has none";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 Complaint complaint(const Measurement& measurement) {
-  if (auto wrong = std::visit(ProbeComplaint{}, measurement.probe)) return wrong;
-  if (auto wrong = summary_complaint("time", measurement.time)) return wrong;
-  // Plans divide by it.
-  if (std::holds_alternative<LayerProbe>(measurement.probe)) {
-    if (auto wrong = positive_complaint("time p10 (us)", measurement.time.p10)) return wrong;
-    if (measurement.time.p90 > kLongestOperation) {
-      return fmt::format("time p90 (us): {}; expected at most {}", measurement.time.p90.count(),
-                         kLongestOperation.count());
-    }
-    if (measurement.collective_time || measurement.library_tile) {
-      return "collective_time and library_tile: expected none, for an operation of a layer has "
-             "none";
-    }
-  }
-  if (measurement.collective_time) {
-    if (auto wrong = summary_complaint("collective_time", *measurement.collective_time))
-      return wrong;
-  }
-  if (const auto& tile = measurement.library_tile) {
-    if (std::min({tile->block_m, tile->block_n, tile->block_k, tile->stages, tile->cluster}) < 1) {
-      return "library_tile: expected positive sizes";
-    }
-  }
-  return conditions_complaint(measurement.conditions);
+  const bool of_layer = std::holds_alternative<LayerProbe>(measurement.probe);
+  const Tile tile = measurement.library_tile.value_or(Tile{1, 1, 1, 1, 1});
+  const bool tile_is_sound =
+      std::min({tile.block_m, tile.block_n, tile.block_k, tile.stages, tile.cluster}) >= 1;
+  return first(std::visit(ProbeComplaint{}, measurement.probe),
+               summary_complaint("time", measurement.time),
+               of_layer ? layer_complaint(measurement) : std::nullopt,
+               summary_complaint("collective_time", measurement.collective_time),
+               tile_is_sound ? Complaint() : "library_tile: expected positive sizes",
+               conditions_complaint(measurement.conditions));
 }
 
 Complaint complaint(const LayerGemm& gemm) {
-  if (auto wrong = complaint(gemm.problem)) return wrong;
-  if (gemm.model.empty()) return "model is empty; expected a name";
-  return first(within("tokens", gemm.tokens, 1, kLargestSize),
+  return first(complaint(gemm.problem),
+               gemm.model.empty() ? Complaint("model is empty; expected a name") : std::nullopt,
+               within("tokens", gemm.tokens, 1, kLargestSize),
                within("times_per_pass", gemm.times_per_pass, 1, kLargestSize));
 }
 
@@ -214,41 +212,26 @@ Complaint complaint(const Config& config) {
 }
 
 Complaint complaint(const Candidate& candidate) {
-  if (auto wrong = complaint(candidate.problem)) return wrong;
-  if (auto wrong = complaint(candidate.config)) return wrong;
-  if (candidate.rank_by_model) {
-    if (auto wrong = at_least("rank_by_model", *candidate.rank_by_model, 0)) return wrong;
-  }
-  if (auto wrong = number_complaint("predicted (us)", candidate.predicted.count())) return wrong;
-  if (candidate.measured) {
-    if (auto wrong = summary_complaint("measured", *candidate.measured)) return wrong;
-  }
-  if (candidate.speedup) {
-    const auto& [median, p10, p90] = *candidate.speedup;
-    if (auto wrong = spread_complaint("speedup", "", median, p10, p90)) return wrong;
-  }
-  return conditions_complaint(candidate.conditions);
+  const auto& [median, p10, p90] = candidate.speedup.value_or(Candidate::Speedup{});
+  return first(complaint(candidate.problem), complaint(candidate.config),
+               at_least("rank_by_model", candidate.rank_by_model.value_or(0), 0),
+               number_complaint("predicted (us)", candidate.predicted.count()),
+               summary_complaint("measured", candidate.measured),
+               spread_complaint("speedup", "", median, p10, p90),
+               conditions_complaint(candidate.conditions));
 }
 
 Complaint complaint(const PhaseResult& result) {
-  if (auto wrong = complaint(result.problem)) return wrong;
-  if (auto wrong = complaint(result.config)) return wrong;
-  if (result.measured) {
-    if (auto wrong = summary_complaint("measured", *result.measured)) return wrong;
-  }
-  if (result.sequential) {
-    if (auto wrong = number_complaint("sequential (us)", result.sequential->count())) return wrong;
-  }
-  if (result.speedup) {
-    if (result.verdict != Verdict::valid || !result.measured || !result.sequential) {
-      return "speedup: expected none, for one of the two has no time";
-    }
-    const auto& [median, low, high] = *result.speedup;
-    if (auto wrong = spread_complaint("speedup", "", median, low, high, "low", "high")) {
-      return wrong;
-    }
-  }
-  return conditions_complaint(result.conditions);
+  const bool is_compared = result.verdict == Verdict::valid && result.measured && result.sequential;
+  const auto& [median, low, high] = result.speedup.value_or(PhaseResult::Speedup{});
+  return first(complaint(result.problem), complaint(result.config),
+               summary_complaint("measured", result.measured),
+               number_complaint("sequential (us)", result.sequential.value_or(us(0)).count()),
+               result.speedup && !is_compared
+                   ? Complaint("speedup: expected none, for one of the two has no time")
+                   : std::nullopt,
+               spread_complaint("speedup", "", median, low, high, "low", "high"),
+               conditions_complaint(result.conditions));
 }
 
 Complaint complaint(const Winner& winner) {
@@ -257,24 +240,19 @@ Complaint complaint(const Winner& winner) {
   if (const auto legal = check(candidate.problem, candidate.config); !legal) {
     return legal.error().message;
   }
-  if (winner.candidate.verdict != Verdict::valid) {
+  if (candidate.verdict != Verdict::valid) {
     return fmt::format("verdict is {}; expected valid, for only a valid candidate can win",
-                       to_string(winner.candidate.verdict));
+                       to_string(candidate.verdict));
   }
-  if (!winner.candidate.measured) return "measured is absent; expected the time of the winner";
-  if (auto wrong = positive_complaint("measured median (us)", winner.candidate.measured->median)) {
-    return wrong;
-  }
-  if (auto wrong = positive_complaint("sequential (us)", winner.sequential)) return wrong;
-  if (auto wrong = number_complaint("gemm_alone (us)", winner.gemm_alone.count())) return wrong;
-  if (auto wrong = number_complaint("collective_alone (us)", winner.collective_alone.count())) {
-    return wrong;
-  }
-  if (winner.overlap_fraction &&
-      !(*winner.overlap_fraction >= 0 && *winner.overlap_fraction <= 1)) {
-    return fmt::format("overlap_fraction is {}; expected 0 to 1", *winner.overlap_fraction);
-  }
-  return std::nullopt;
+  if (!candidate.measured) return "measured is absent; expected the time of the winner";
+  const double overlap = winner.overlap_fraction.value_or(0);
+  return first(positive_complaint("measured median (us)", candidate.measured->median),
+               positive_complaint("sequential (us)", winner.sequential),
+               number_complaint("gemm_alone (us)", winner.gemm_alone.count()),
+               number_complaint("collective_alone (us)", winner.collective_alone.count()),
+               overlap >= 0 && overlap <= 1
+                   ? Complaint()
+                   : fmt::format("overlap_fraction is {}; expected 0 to 1", overlap));
 }
 
 Complaint uid_complaint(std::string_view uid) {

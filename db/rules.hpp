@@ -18,8 +18,6 @@ namespace overlaptune::db {
 /// The fault of a value, as "FIELD is VALUE; expected …"; absent if there is none.
 using Complaint = std::optional<std::string>;
 
-/// The fault of a time, a ratio or a condition, which must be finite and 0 or more.
-[[nodiscard]] Complaint number_complaint(std::string_view field, double value);
 [[nodiscard]] Complaint complaint(const Problem& problem);
 /// The fault of a platform. Its texts are shown with every answer; they must be as those of a
 /// provenance.

@@ -10,7 +10,6 @@
 
 namespace overlaptune {
 
-using db::Conflict;
 using db::Query;
 
 namespace {
@@ -36,13 +35,9 @@ std::string select_runs(RunKind kind) {
 
 StoredRun read_run(Query& query) {
   StoredRun run;
-  run.id = query.integer();
-  run.number = query.integer();
-  run.platform = query.integer();
-  run.uid = query.text();
-  run.finished_at = query.optional_text();
-  run.provenance = db::read_provenance(query);
-  run.request = query.text();
+  query.read(run.id, run.number, run.platform, run.uid, run.finished_at);
+  run.provenance = db::read_fields<Provenance>(query, db::kProvenanceFields);
+  query.read(run.request);
   if (query.integer() != 0) query.damaged("run " + run.uid + " is of both kinds");
   return run;
 }
@@ -82,16 +77,9 @@ StoredPlatform read_platform_row(Query& query) {
 }
 
 void finish(db::Connection& connection, RunKind kind, std::int64_t run) {
-  static const std::string probe_sql =
-      "UPDATE probe_runs SET finished_at = coalesce(finished_at, ?) WHERE id = ?";
-  static const std::string tuning_sql =
-      "UPDATE tuning_runs SET finished_at = coalesce(finished_at, ?) WHERE id = ?";
-  connection.write([&] {
-    connection.query(kind == RunKind::probe ? probe_sql : tuning_sql)
-        .bind(db::utc_now())
-        .bind(run)
-        .run();
-  });
+  const std::string sql = fmt::format(
+      "UPDATE {} SET finished_at = coalesce(finished_at, ?) WHERE id = ?", table_of(kind));
+  connection.write([&] { connection.query(sql).bind(db::utc_now()).bind(run).run(); });
 }
 
 }  // namespace
@@ -105,17 +93,14 @@ db::Complaint complaint(const StoredRun& run) {
 
 PlatformId Store::Impl::insert_platform(const Platform& platform) {
   static const std::string insert =
-      db::insert_sql("platforms", "fingerprint", db::platform_columns(), Conflict::keep);
+      db::insert_sql("platforms", "fingerprint", db::platform_columns()).keep;
   static const std::string select = "SELECT id FROM platforms WHERE fingerprint = ?";
   const std::string print = fingerprint(platform);
-  if (const auto wrong = db::complaint(platform)) {
-    throw Failure(ErrorKind::bad_input,
-                  db::about(connection->file(), fmt::format("platform: {}", *wrong)));
-  }
+  refuse_if(db::complaint(platform), "platform");
   {
     auto query = connection->query(insert);
     query.bind(print);
-    db::put(query, platform);
+    db::put_fields(query, kPlatformFields, platform);
     query.run();
   }
   auto query = connection->query(select);
@@ -128,10 +113,7 @@ std::int64_t Store::Impl::insert_run(RunKind kind, StoredRun run) {
   static const std::string find = "SELECT id FROM provenance WHERE uid = ?";
   if (run.uid.empty()) run.uid = new_uid();
   if (run.provenance.started_at.empty()) run.provenance.started_at = db::utc_now();
-  if (const auto wrong = complaint(run)) {
-    throw Failure(ErrorKind::bad_input,
-                  db::about(connection->file(), fmt::format("run {}: {}", run.uid, *wrong)));
-  }
+  refuse_if(complaint(run), fmt::format("run {}", run.uid));
   static const std::string insert_provenance = fmt::format(
       "INSERT INTO provenance (id, uid, {}) VALUES (?, ?, ?, ?, ?, ?, ?)", db::kProvenanceColumns);
   {
@@ -158,7 +140,7 @@ std::int64_t Store::Impl::insert_run(RunKind kind, StoredRun run) {
   {
     auto query = connection->query(insert_provenance);
     query.bind(run.number).bind(run.uid);
-    db::put(query, run.provenance);
+    db::put_fields(query, db::kProvenanceFields, run.provenance);
     query.run();
   }
   const auto provenance = connection->last_id();

@@ -24,15 +24,9 @@ DatabaseInfo Store::info() const {
   DatabaseInfo info;
   info.schema_version = db::kSchemaVersion;
   connection.read([&] {
-    info.platforms = connection.integer("SELECT count(*) FROM platforms");
-    info.probe_runs = connection.integer("SELECT count(*) FROM probe_runs");
-    info.measurements = connection.integer("SELECT count(*) FROM measurements");
-    info.problems = connection.integer("SELECT count(*) FROM problems");
-    info.tuning_runs = connection.integer("SELECT count(*) FROM tuning_runs");
-    info.candidates = connection.integer("SELECT count(*) FROM candidates");
-    info.winners = connection.integer("SELECT count(*) FROM winners");
-    info.layer_gemms = connection.integer("SELECT count(*) FROM layer_gemms");
-    info.phase_results = connection.integer("SELECT count(*) FROM phase_results");
+    for (const auto& [table, rows] : kCountedTables) {
+      info.*rows = connection.integer(fmt::format("SELECT count(*) FROM {}", table));
+    }
   });
   return info;
 }

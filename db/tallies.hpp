@@ -32,12 +32,6 @@ inline constexpr std::array<std::string_view, 4> kTalliedTables{"measurements", 
 [[nodiscard]] std::string count_sql(std::string_view table, std::string_view where);
 [[nodiscard]] Tally read_tally(Query& query);
 
-/// Runs `change`, which changes no rows of the table but those that `count` counts, and keeps the
-/// tally. `count` is called before and after.
-template <class Count, class Change>
-void keep_tally(Connection& connection, std::string_view table, const Count& count,
-                const Change& change);
-
 /// The tally that is stored. Throws `DamagedRow` where there is none.
 [[nodiscard]] Tally stored_tally(Connection& connection, std::string_view table);
 void add_to_tally(Connection& connection, std::string_view table, const Tally& difference);
@@ -48,12 +42,25 @@ void make_tallies(Connection& connection);
 /// A line for each table whose rows are not those of its tally.
 [[nodiscard]] std::vector<std::string> tally_faults(Connection& connection);
 
-template <class Count, class Change>
-void keep_tally(Connection& connection, std::string_view table, const Count& count,
-                const Change& change) {
-  const Tally before = count();
-  change();
-  add_to_tally(connection, table, count() - before);
+/// Inserts a row and keeps the tally of its table. `count` is the query (`count_sql`) for the rows
+/// that have the key of the row. `put_key` binds the key in both statements, `put_values` the other
+/// parameters of `insert`.
+template <class PutKey, class PutValues>
+void insert_counted(Connection& connection, std::string_view table, const std::string& count,
+                    const std::string& insert, const PutKey& put_key, const PutValues& put_values) {
+  const auto counted = [&] {
+    auto query = connection.query(count);
+    put_key(query);
+    return read_tally(query);
+  };
+  const Tally before = counted();
+  {
+    auto query = connection.query(insert);
+    put_key(query);
+    put_values(query);
+    query.run();
+  }
+  add_to_tally(connection, table, counted() - before);
 }
 
 }  // namespace overlaptune::db

@@ -20,12 +20,8 @@ const std::string& select_winners() {
   return sql;
 }
 
-constexpr std::string_view kIsKey =
+constexpr const char* kIsKey =
     "(platform_id, op, m, n, k, dtype, ranks, launch) = (?, ?, ?, ?, ?, ?, ?, ?)";
-
-std::string where_key() {
-  return fmt::format(" WHERE {}", kIsKey);
-}
 
 void put_key(Query& query, PlatformId platform, const Problem& problem, Launch launch) {
   query.bind(platform);
@@ -51,7 +47,7 @@ std::optional<DamagedWinner> legible_key(Query& query, const DamagedRow& row) {
     query.start_again();
     query.skip(3);
     DamagedWinner damaged{.problem = db::read_problem(query)};
-    damaged.launch = query.name<Launch>();
+    query.read(damaged.launch);
     damaged.fault = row.fault();
     return damaged;
   } catch (const DamagedRow&) {
@@ -75,42 +71,37 @@ bool wins_over(const StoredWinner& one, const StoredWinner& other) {
 }
 
 void Store::Impl::insert_winner(const StoredWinner& stored, Conflict conflict) {
-  static const std::string insert = db::insert_sql(
+  static const db::Insert insert = db::insert_sql(
       "winners", db::join({"platform_id", db::kProblemColumns, "launch"}),
       db::join({"run_id, validated_at, config", db::kOutcomeColumns, db::kComparisonColumns}),
-      Conflict::replace, db::winner_seal());
-  const Candidate& candidate = stored.winner.candidate;
-  auto wrong = db::complaint(stored.winner);
+      db::winner_seal());
+  static const std::string count = db::count_sql("winners", kIsKey);
+  const Winner& winner = stored.winner;
+  const Candidate& candidate = winner.candidate;
+  auto wrong = db::complaint(winner);
   if (!wrong) wrong = db::time_complaint("validated_at", stored.validated_at);
-  if (wrong) {
-    throw Failure(ErrorKind::bad_input,
-                  db::about(connection->file(),
-                            fmt::format("winner '{}' of {}: {}", to_string(candidate.config),
-                                        to_string(candidate.problem), *wrong)));
-  }
+  refuse_if(wrong, fmt::format("winner '{}' of {}", to_string(candidate.config),
+                               to_string(candidate.problem)));
   if (conflict == Conflict::keep && keeps_against(stored)) return;
   if (!has_candidate_like(stored.run, candidate)) {
     insert_candidate(stored.run, candidate, Conflict::replace);
   }
-  static const std::string count = db::count_sql("winners", kIsKey);
-  const auto counted = [&] {
-    auto query = connection->query(count);
+  const auto put_this_key = [&](Query& query) {
     put_key(query, stored.platform, candidate.problem, candidate.launch);
-    return db::read_tally(query);
   };
-  db::keep_tally(*connection, "winners", counted, [&] {
-    auto query = connection->query(insert);
-    put_key(query, stored.platform, candidate.problem, candidate.launch);
-    query.bind(stored.run).bind(stored.validated_at);
-    db::put(query, candidate.config);
-    db::put_outcome(query, candidate);
-    db::put_comparison(query, stored.winner);
-    query.run();
-  });
+  db::insert_counted(
+      *connection, "winners", count, insert.replace, put_this_key, [&](Query& query) {
+        query.bind(stored.run).bind(stored.validated_at).bind(to_string(candidate.config));
+        db::put_outcome(query, candidate);
+        query.bind(winner.sequential)
+            .bind(winner.gemm_alone)
+            .bind(winner.collective_alone)
+            .bind(winner.overlap_fraction);
+      });
 }
 
 bool Store::Impl::keeps_against(const StoredWinner& other) const {
-  static const std::string select = select_winners() + where_key();
+  static const std::string select = select_winners() + " WHERE " + kIsKey;
   auto query = connection->query(select);
   put_key(query, other.platform, other.winner.candidate.problem, other.winner.candidate.launch);
   try {
@@ -141,7 +132,7 @@ void Store::put_winner(TuningRunId run, const Winner& winner) {
 }
 
 bool Store::has_winner(PlatformId platform, const Problem& problem, Launch launch) const {
-  static const std::string select = "SELECT 1 FROM winners" + where_key();
+  static const std::string select = std::string("SELECT 1 FROM winners WHERE ") + kIsKey;
   auto query = impl_->connection->query(select);
   put_key(query, platform, problem, launch);
   return query.step();
@@ -149,7 +140,7 @@ bool Store::has_winner(PlatformId platform, const Problem& problem, Launch launc
 
 std::optional<StoredWinner> Store::winner(PlatformId platform, const Problem& problem,
                                           Launch launch) const {
-  static const std::string select = select_winners() + where_key();
+  static const std::string select = select_winners() + " WHERE " + kIsKey;
   auto query = impl_->connection->query(select);
   put_key(query, platform, problem, launch);
   if (!query.step()) return std::nullopt;

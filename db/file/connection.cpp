@@ -66,8 +66,12 @@ SQLite::Column Query::column() {
   return guarded(file_, [&] { return statement_.getColumn(column_++); });
 }
 
-bool Query::next_is_null() {
-  return guarded(file_, [&] { return statement_.isColumnNull(column_); });
+int Query::nulls(int columns) {
+  return guarded(file_, [&] {
+    int count = 0;
+    for (int i = column_; i < column_ + columns; ++i) count += statement_.isColumnNull(i) ? 1 : 0;
+    return count;
+  });
 }
 
 std::int64_t Query::integer() {
@@ -96,26 +100,22 @@ std::string Query::text() {
   return value.getString();
 }
 
-std::optional<int> Query::optional_integer() {
-  if (!next_is_null()) return small_integer();
-  ++column_;
-  return std::nullopt;
-}
-
-std::optional<double> Query::optional_real() {
-  if (!next_is_null()) return real();
-  ++column_;
-  return std::nullopt;
-}
-
-std::optional<std::string> Query::optional_text() {
-  if (!next_is_null()) return text();
-  ++column_;
-  return std::nullopt;
-}
-
 void Query::damaged(std::string_view what) const {
   throw DamagedRow(file_, std::string(what));
+}
+
+// `?`, `#` and `%` have a meaning in a URI and are escaped. The empty host keeps SQLite from taking
+// a path that begins with two slashes as the name of a host.
+std::string uri(const std::filesystem::path& file, std::string_view parameters) {
+  std::string text = "file://";
+  for (const char c : std::filesystem::absolute(file).string()) {
+    if (c == '?' || c == '#' || c == '%') {
+      text += fmt::format("%{:02x}", static_cast<unsigned char>(c));
+    } else {
+      text += c;
+    }
+  }
+  return fmt::format("{}?{}", text, parameters);
 }
 
 Connection::Connection(std::filesystem::path file, const std::string& uri, int flags)

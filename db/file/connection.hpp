@@ -2,6 +2,7 @@
 // One SQLite connection with its compiled statements, and a statement in use. No exception of
 // SQLite leaves this file: every error is a `Failure`.
 
+#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -35,7 +36,9 @@ class Query {
   Query& bind(std::string_view value);
   Query& bind(const std::string& value) { return bind(std::string_view(value)); }
   Query& bind(bool value) { return bind(std::int64_t{value}); }
+  Query& bind(std::uint64_t value) { return bind(std::bit_cast<std::int64_t>(value)); }
   Query& bind(Bytes value) { return bind(value.count); }
+  Query& bind(Microseconds value) { return bind(value.count()); }
   Query& bind(const char* value) { return bind(std::string_view(value)); }
   Query& bind_null();
   template <class T>
@@ -54,6 +57,8 @@ class Query {
   void run();
 
   void skip(int columns) { column_ += columns; }
+  /// How many of the next columns are NULL.
+  [[nodiscard]] int nulls(int columns);
   /// Goes back to the first column of the row.
   void start_again() { column_ = 0; }
 
@@ -62,39 +67,51 @@ class Query {
   [[nodiscard]] int small_integer();
   [[nodiscard]] double real();
   [[nodiscard]] std::string text();
-  [[nodiscard]] std::optional<int> optional_integer();
-  [[nodiscard]] std::optional<double> optional_real();
-  [[nodiscard]] std::optional<std::string> optional_text();
-  template <class E>
-  [[nodiscard]] E name() {
-    auto value = parse_name<E>(text());
-    if (!value) damaged(value.error().message);
-    return *value;
-  }
 
   void read(std::string& value) { value = text(); }
   void read(std::int64_t& value) { value = integer(); }
+  void read(std::uint64_t& value) { value = std::bit_cast<std::uint64_t>(integer()); }
   void read(int& value) { value = small_integer(); }
   void read(bool& value) { value = integer() != 0; }
+  void read(double& value) { value = real(); }
   void read(Bytes& value) { value.count = integer(); }
+  void read(Microseconds& value) { value = us(real()); }
   template <class E>
   void read(E& value) requires requires {
     NamesOf<E>::all;
   }
-  { value = name<E>(); }
+  {
+    const auto parsed = parse_name<E>(text());
+    if (!parsed) damaged(parsed.error().message);
+    value = *parsed;
+  }
+  template <class T>
+  void read(std::optional<T>& value) {
+    value.reset();
+    if (nulls(1) == 1) return skip(1);
+    read(value.emplace());
+  }
+  /// Reads the next columns into these values.
+  template <class First, class Second, class... Others>
+  void read(First& first, Second& second, Others&... others) {
+    read(first);
+    read(second, others...);
+  }
 
   /// Throws `DamagedRow` for the present row.
   [[noreturn]] void damaged(std::string_view what) const;
 
  private:
   SQLite::Column column();
-  bool next_is_null();
 
   SQLite::Statement& statement_;
   const std::filesystem::path& file_;
   int parameter_ = 0;
   int column_ = 0;
 };
+
+/// The URI of a file with parameters such as "mode=ro", as SQLite takes it.
+[[nodiscard]] std::string uri(const std::filesystem::path& file, std::string_view parameters);
 
 /// How long a writer waits for another one. Readers never wait for writers (WAL).
 inline constexpr std::chrono::milliseconds kWriterPatience(20'000);

@@ -6,7 +6,6 @@
 #include "db/file/file_header.hpp"
 #include "db/file/file_lock.hpp"
 #include "db/file/temporary_file.hpp"
-#include "db/file/uri.hpp"
 #include "db/schema.hpp"
 
 namespace overlaptune::db {

@@ -8,7 +8,6 @@
 
 #include "core/base/patience.hpp"
 #include "db/file/file_header.hpp"
-#include "db/file/uri.hpp"
 
 namespace overlaptune::db {
 namespace {

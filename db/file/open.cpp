@@ -13,7 +13,6 @@
 #include "db/file/file_header.hpp"
 #include "db/file/file_lock.hpp"
 #include "db/file/file_size_signal.hpp"
-#include "db/file/uri.hpp"
 #include "db/schema.hpp"
 
 namespace overlaptune::db {
