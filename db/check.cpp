@@ -90,21 +90,6 @@ void check_measurements(Examination& examine) {
                });
 }
 
-void check_layer_gemms(Examination& examine) {
-  examine.rows(fmt::format("SELECT {}, {}, times_per_pass FROM layer_gemms g JOIN problems p ON "
-                           "p.id = problem_id",
-                           db::kProblemColumns, db::kLayerGemmKey),
-               [](db::Query& query) { (void)db::read_layer_gemm(query); });
-}
-
-void check_phase_results(Examination& examine) {
-  examine.rows(
-      fmt::format("SELECT {}, launch, config, phase, {} FROM phase_results r JOIN problems "
-                  "p ON p.id = problem_id",
-                  db::kProblemColumns, db::kPhaseColumns),
-      [](db::Query& query) { (void)db::read_phase_result(query); });
-}
-
 void check_candidates(Examination& examine) {
   examine.rows(
       fmt::format(
@@ -142,18 +127,6 @@ void check_winners(Examination& examine, const Store::Impl& impl) {
       });
 }
 
-void check_fits(Examination& examine, const Store::Impl& impl) {
-  examine.collect(
-      [&] { impl.check_fits([&](std::string fault) { examine.add(std::move(fault)); }); });
-}
-
-/// Rows that are gone, or of an older state.
-void check_tallies(Examination& examine, db::Connection& connection) {
-  examine.collect([&] {
-    for (std::string& fault : db::tally_faults(connection)) examine.add(std::move(fault));
-  });
-}
-
 /// Whether the winners are those of their tally.
 bool has_its_winners(db::Connection& connection) {
   bool agree = false;
@@ -178,12 +151,18 @@ std::vector<std::string> Store::check() const {
         [&] { impl_->each_run(kind, [&](const StoredRun& run) { check_run(examine, run); }); });
   }
   check_measurements(examine);
-  check_layer_gemms(examine);
-  check_phase_results(examine);
+  examine.rows(db::select_layer_gemms(),
+               [](db::Query& query) { (void)db::read_layer_gemm(query); });
+  examine.rows(db::select_phase_results(),
+               [](db::Query& query) { (void)db::read_phase_result(query); });
   check_candidates(examine);
   check_winners(examine, *impl_);
-  check_fits(examine, *impl_);
-  check_tallies(examine, *impl_->connection);
+  const auto add = [&](std::string fault) { examine.add(std::move(fault)); };
+  examine.collect([&] { impl_->check_fits(add); });
+  // Rows that are gone, or of an older state.
+  examine.collect([&] {
+    for (std::string& fault : db::tally_faults(*impl_->connection)) add(std::move(fault));
+  });
   return std::move(examine).findings();
 }
 

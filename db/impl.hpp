@@ -70,6 +70,10 @@ struct Store::Impl {
   /// Throws `Failure` (`bad_input`) where there is a complaint about what is to be stored.
   void refuse_if(const db::Complaint& wrong, std::string_view what) const;
 
+  /// Inserts a run with cleaned texts, and says when it ended.
+  std::int64_t begin(RunKind kind, StoredRun run);
+  void finish(RunKind kind, std::int64_t run);
+
   // Inside a transaction of the caller:
   PlatformId insert_platform(const Platform& platform);
   /// Inserts a run, or finds the one with the same uid, and returns its id. A run that is found is

@@ -26,10 +26,7 @@ void Store::Impl::insert_layer_gemm(TuningRunId run, const LayerGemm& gemm, Conf
 
 void Store::Impl::each_layer_gemm(TuningRunId run,
                                   const std::function<void(const LayerGemm&)>& visit) const {
-  static const std::string select = fmt::format(
-      "SELECT {}, {}, times_per_pass FROM layer_gemms g JOIN problems p ON p.id = problem_id WHERE "
-      "run_id = ? ORDER BY g.id",
-      db::kProblemColumns, db::kLayerGemmKey);
+  static const std::string select = db::select_layer_gemms() + " WHERE run_id = ? ORDER BY g.id";
   auto query = connection->query(select);
   query.bind(run);
   for_rows(query, db::read_layer_gemm, visit);

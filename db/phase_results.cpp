@@ -33,10 +33,7 @@ void Store::Impl::insert_phase_result(TuningRunId run, const PhaseResult& result
 
 void Store::Impl::each_phase_result(TuningRunId run,
                                     const std::function<void(const PhaseResult&)>& visit) const {
-  static const std::string select = fmt::format(
-      "SELECT {}, launch, config, phase, {} FROM phase_results r JOIN problems p ON p.id = "
-      "problem_id WHERE run_id = ? ORDER BY r.id",
-      db::kProblemColumns, db::kPhaseColumns);
+  static const std::string select = db::select_phase_results() + " WHERE run_id = ? ORDER BY r.id";
   auto query = connection->query(select);
   query.bind(run);
   for_rows(query, db::read_phase_result, visit);

@@ -132,6 +132,12 @@ Problem read_problem(Query& query) {
   return checked(query, read_fields<Problem>(query, kProblemFields));
 }
 
+std::string select_layer_gemms() {
+  return fmt::format(
+      "SELECT {}, {}, times_per_pass FROM layer_gemms g JOIN problems p ON p.id = problem_id",
+      kProblemColumns, kLayerGemmKey);
+}
+
 LayerGemm read_layer_gemm(Query& query) {
   LayerGemm gemm;
   gemm.problem = read_problem(query);
@@ -155,6 +161,13 @@ void put_outcome(Query& query, const PhaseResult& result) {
   query.bind(result.sequential);
   put_fields(query, kSpeedupInPhaseFields, result.speedup);
   put_fields(query, kConditionsFields, result.conditions);
+}
+
+std::string select_phase_results() {
+  return fmt::format(
+      "SELECT {}, launch, config, phase, {} FROM phase_results r JOIN problems p ON p.id = "
+      "problem_id",
+      kProblemColumns, kPhaseColumns);
 }
 
 PhaseResult read_phase_result(Query& query) {

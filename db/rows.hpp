@@ -134,10 +134,12 @@ void put_measured(Query& query, const Measurement& measurement);
 // Readers throw `bad_database` for a row that breaks a rule of db/rules.hpp.
 [[nodiscard]] Platform read_platform(Query& query);
 [[nodiscard]] Problem read_problem(Query& query);
-/// Columns: problem, key, times_per_pass.
+/// Columns: problem, key, times_per_pass; as the query has them, which a condition may follow.
 [[nodiscard]] LayerGemm read_layer_gemm(Query& query);
-/// Columns: problem, launch, config, phase, `kPhaseColumns`.
+[[nodiscard]] std::string select_layer_gemms();
+/// Columns: problem, launch, config, phase, `kPhaseColumns`; likewise.
 [[nodiscard]] PhaseResult read_phase_result(Query& query);
+[[nodiscard]] std::string select_phase_results();
 /// Columns: problem, launch, config, verdict, outcome, sealed.
 [[nodiscard]] Candidate read_candidate(Query& query);
 /// Columns: problem, launch, config, outcome, comparison, sealed. The verdict is `valid`, as of

@@ -76,12 +76,6 @@ StoredPlatform read_platform_row(Query& query) {
   return stored;
 }
 
-void finish(db::Connection& connection, RunKind kind, std::int64_t run) {
-  const std::string sql = fmt::format(
-      "UPDATE {} SET finished_at = coalesce(finished_at, ?) WHERE id = ?", table_of(kind));
-  connection.write([&] { connection.query(sql).bind(db::utc_now()).bind(run).run(); });
-}
-
 }  // namespace
 
 db::Complaint complaint(const StoredRun& run) {
@@ -152,6 +146,19 @@ std::int64_t Store::Impl::insert_run(RunKind kind, StoredRun run) {
   if (tuning) query.bind(run.request);
   query.run();
   return connection->last_id();
+}
+
+std::int64_t Store::Impl::begin(RunKind kind, StoredRun run) {
+  std::int64_t id = 0;
+  run.provenance = db::cleaned(std::move(run.provenance));
+  connection->write([&] { id = insert_run(kind, std::move(run)); });
+  return id;
+}
+
+void Store::Impl::finish(RunKind kind, std::int64_t run) {
+  const std::string sql = fmt::format(
+      "UPDATE {} SET finished_at = coalesce(finished_at, ?) WHERE id = ?", table_of(kind));
+  connection->write([&] { connection->query(sql).bind(db::utc_now()).bind(run).run(); });
 }
 
 void Store::Impl::each_platform(const std::function<void(const StoredPlatform&)>& visit) const {
@@ -234,31 +241,22 @@ Expected<StoredPlatform> Store::platform(const Platform& own) const {
 }
 
 ProbeRunId Store::begin_probe_run(PlatformId platform, const Provenance& provenance) {
-  ProbeRunId id = 0;
-  impl_->connection->write([&] {
-    id = impl_->insert_run(RunKind::probe,
-                           {.platform = platform, .provenance = db::cleaned(provenance)});
-  });
-  return id;
+  return impl_->begin(RunKind::probe, {.platform = platform, .provenance = provenance});
 }
 
 void Store::finish_probe_run(ProbeRunId run) {
-  finish(*impl_->connection, RunKind::probe, run);
+  impl_->finish(RunKind::probe, run);
 }
 
 TuningRunId Store::begin_tuning_run(PlatformId platform, std::string_view request,
                                     const Provenance& provenance) {
-  TuningRunId id = 0;
-  impl_->connection->write([&] {
-    id = impl_->insert_run(RunKind::tuning, {.platform = platform,
-                                             .provenance = db::cleaned(provenance),
-                                             .request = std::string(request)});
-  });
-  return id;
+  return impl_->begin(
+      RunKind::tuning,
+      {.platform = platform, .provenance = provenance, .request = std::string(request)});
 }
 
 void Store::finish_tuning_run(TuningRunId run) {
-  finish(*impl_->connection, RunKind::tuning, run);
+  impl_->finish(RunKind::tuning, run);
 }
 
 std::optional<TuningRun> Store::last_tuning_run(PlatformId platform) const {

@@ -1,5 +1,6 @@
 #include "db/schema.hpp"
 
+#include <cstdint>
 #include <map>
 
 #include <fmt/format.h>
@@ -258,13 +259,6 @@ std::uint64_t digest(const std::map<std::string, std::string>& objects) {
   return hash;
 }
 
-/// The objects as they are created in memory.
-std::map<std::string, std::string> expected_objects() {
-  Connection memory(":memory:", ":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  create_schema(memory);
-  return objects(memory);
-}
-
 }  // namespace
 
 void create_schema(Connection& connection) {
@@ -276,18 +270,16 @@ void create_schema(Connection& connection) {
   });
 }
 
-std::uint64_t schema_digest(Connection& connection) {
-  return digest(objects(connection));
-}
-
-std::uint64_t known_digest() {
-  return kDigest;
+bool has_known_digest(Connection& connection) {
+  return digest(objects(connection)) == kDigest;
 }
 
 std::optional<std::string> schema_fault(Connection& connection) {
   const auto found = objects(connection);
   if (digest(found) == kDigest) return std::nullopt;
-  const auto expected = expected_objects();
+  Connection memory(":memory:", ":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  create_schema(memory);
+  const auto expected = objects(memory);
   for (const auto& [name, sql] : expected) {
     const auto there = found.find(name);
     if (there == found.end()) return damaged_schema(fmt::format("{} is missing", name));

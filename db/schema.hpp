@@ -1,7 +1,6 @@
 #pragma once
 // The schema of the database.
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -24,9 +23,8 @@ void create_schema(Connection& connection);
 /// index could refuse it, and a view could take forever.
 [[nodiscard]] std::optional<std::string> schema_fault(Connection& connection);
 
-/// The digest of all names and texts in a schema, and that of ours. If they are equal,
-/// `schema_fault` need not compare the texts.
-[[nodiscard]] std::uint64_t schema_digest(Connection& connection);
-[[nodiscard]] std::uint64_t known_digest();
+/// Whether all names and texts in a schema have the digest of ours. If so, `schema_fault` need not
+/// compare the texts.
+[[nodiscard]] bool has_known_digest(Connection& connection);
 
 }  // namespace overlaptune::db

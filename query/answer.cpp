@@ -7,7 +7,6 @@
 
 #include "core/capabilities.hpp"
 #include "core/config/check.hpp"
-#include "query/measured_configs.hpp"
 #include "query/stored_fit.hpp"
 
 namespace overlaptune {
@@ -29,32 +28,10 @@ Expected<LearnedModel> learned_model(const Platform& platform,
   return model;
 }
 
-std::string damaged_winner(std::string_view fault) {
-  return fmt::format(
-      "the winner of this problem and launch is damaged ({}; see `overlaptune db repair`)", fault);
-}
-
-std::string winner_not_allowed(Strategy strategy, const Terms& terms) {
-  return fmt::format(
-      "the winner of this problem and launch is {}, and of what is allowed ({}) nothing was "
-      "measured",
-      to_string(strategy), names_of(terms.strategies));
-}
-
 Expected<void> fits(const Terms& terms, const Platform& platform) {
   if (terms.free_sms == 0 || platform.sms <= 0 || terms.free_sms < platform.sms) return {};
   return bad_input(fmt::format("free_sms = {}: expected fewer than the {} SMs of the GPU",
                                terms.free_sms, platform.sms));
-}
-
-Answer fastest_allowed(const MeasuredConfig& measured, const Terms& terms, std::string_view where) {
-  return {.source = Source::exact,
-          .reason = fmt::format("the fastest measured config of the allowed strategies ({}) on {}",
-                                names_of(terms.strategies), where),
-          .config = measured.config,
-          .predicted = measured.predicted,
-          .measured = measured.measured,
-          .baseline = measured.sequential};
 }
 
 Expected<Answer> baseline_answer(std::string why, const Terms& terms) {
@@ -120,9 +97,7 @@ Expected<Answer> predicted_answer(const LearnedModel& model, const Problem& prob
   if (!ranking) return error_of(ranking);
   std::erase_if(ranking->scores,
                 [&](const LearnedScore& each) { return !allows(terms, strategy_of(each.config)); });
-  if (ranking->scores.empty()) {
-    return none_of(terms, model.analytic().platform(), "can run it");
-  }
+  if (ranking->scores.empty()) return none_of(terms, model.analytic().platform(), "can run it");
   const bool known = prefer_known_kernels(model, problem, ranking->scores);
   const LearnedScore& choice =
       allows(terms, kBaseline) ? ranking->choice() : ranking->scores.front();
@@ -182,24 +157,6 @@ Expected<Answer> answer_unmeasured(const Unmeasured& known, const Problem& probl
     return std::move(*measured);
   }
   return baseline_answer(because(without), terms);
-}
-
-Expected<Answer> without_gate(Expected<Answer> behind_a_gate) {
-  if (!behind_a_gate || behind_a_gate->source != Source::exact) return behind_a_gate;
-  Answer& answer = *behind_a_gate;
-  answer.source = Source::predicted;
-  answer.predicted = std::exchange(answer.measured, std::nullopt);
-  answer.reason =
-      "the times are those behind a gate, nothing was measured without: " + answer.reason;
-  return behind_a_gate;
-}
-
-Answer answer_without_winner(const Platform& platform, const Problem& problem, Launch launch,
-                             const std::function<const Expected<LearnedModel>&()>& model,
-                             std::string_view why) {
-  return value_or_throw(
-      answer_unmeasured({.platform = platform, .model = model, .why = std::string(why)}, problem,
-                        {.launch = launch}));
 }
 
 }  // namespace overlaptune

@@ -25,24 +25,11 @@ namespace overlaptune {
                                                    std::span<const Candidate> candidates,
                                                    std::span<const Fit> stored = {});
 
-/// The reason for which a stored winner does not answer; `fault` says what is wrong with it.
-[[nodiscard]] std::string damaged_winner(std::string_view fault);
-
-/// The reason for which a winner of this strategy does not answer: the terms do not allow it.
-[[nodiscard]] std::string winner_not_allowed(Strategy strategy, const Terms& terms);
-
 /// Whether a GPU of the platform has more SMs than are to be left free. Error: it has not.
 [[nodiscard]] Expected<void> fits(const Terms& terms, const Platform& platform);
 
 /// Why no winner answers, where none is stored.
 inline constexpr std::string_view kNoWinner = "no winner is stored for this problem and launch";
-
-struct MeasuredConfig;
-class MeasuredConfigs;
-
-/// The answer that a measured config of the platform is; `where` is the platform's name.
-[[nodiscard]] Answer fastest_allowed(const MeasuredConfig& measured, const Terms& terms,
-                                     std::string_view where);
 
 /// The knowledge that is left where no measured time answers.
 struct Unmeasured {
@@ -65,15 +52,6 @@ struct Unmeasured {
 /// that are allowed. Empty: all. Error: none of the allowed ones was measured.
 [[nodiscard]] Expected<std::vector<Strategy>> proposed(const LearnedModel& model, Op op,
                                                        const Terms& terms);
-
-/// The answer for an exclusive world, where nothing was measured without a gate, from the one for
-/// the other worlds: its times are predictions.
-[[nodiscard]] Expected<Answer> without_gate(Expected<Answer> behind_a_gate);
-
-/// `answer_unmeasured` for a question that allows all, which always has an answer.
-[[nodiscard]] Answer answer_without_winner(
-    const Platform& platform, const Problem& problem, Launch launch,
-    const std::function<const Expected<LearnedModel>&()>& model, std::string_view why);
 
 /// The baseline with a reason. Error: as above.
 [[nodiscard]] Expected<Answer> baseline_answer(std::string why, const Terms& terms);

@@ -98,11 +98,15 @@ void check_terms(const Terms& terms, const AnswerSnapshot& snapshot) {
   if (!fitting) throw Refusal{OVT_ERROR_ARGUMENT, "ovt_question." + fitting.error().message};
 }
 
-void write_answer(const ovt_database* database, const Problem& problem, const Terms& terms,
-                  std::size_t size, ovt_answer* answer) {
+template <class ReadTerms>
+void write_answer(const ovt_database* database, const ovt_problem* problem,
+                  const ReadTerms& read_terms, ovt_answer* answer) {
+  const std::size_t size = c::checked(answer);
+  const Problem asked = c::problem_of(problem);
+  const Terms terms = read_terms();
   const auto snapshot = present(database, "database")->now();
   check_terms(terms, *snapshot);
-  c::write(value_or_throw(snapshot->answer(problem, terms)), size, answer);
+  c::write(value_or_throw(snapshot->answer(asked, terms)), size, answer);
 }
 
 template <class ReadTerms>
@@ -144,18 +148,16 @@ ovt_status ovt_open(const char* const* paths, size_t count, const ovt_platform* 
 ovt_status ovt_query(const ovt_database* database, const ovt_problem* problem, ovt_launch launch,
                      ovt_answer* answer) {
   return guarded([&] {
-    const std::size_t size = c::checked(answer);
-    const Problem asked = c::problem_of(problem);
-    write_answer(database, asked, {.launch = c::launch_of(launch)}, size, answer);
+    const auto terms = [&] { return Terms{.launch = c::launch_of(launch)}; };
+    write_answer(database, problem, terms, answer);
   });
 }
 
 ovt_status ovt_query_for(const ovt_database* database, const ovt_problem* problem,
                          const ovt_question* question, ovt_answer* answer) {
   return guarded([&] {
-    const std::size_t size = c::checked(answer);
-    const Problem asked = c::problem_of(problem);
-    write_answer(database, asked, c::terms_of(question), size, answer);
+    const auto terms = [&] { return c::terms_of(question); };
+    write_answer(database, problem, terms, answer);
   });
 }
 

@@ -56,9 +56,10 @@ const Expected<LearnedModel>& MeasuredPlatform::model() const {
 
 Answer MeasuredPlatform::answer(const Problem& problem, Launch launch) const {
   if (stored_) return stored_->answer(problem, launch);
-  return answer_without_winner(
-      platform_, problem, launch, [this]() -> const Expected<LearnedModel>& { return model(); },
-      "nothing was tuned");
+  const Unmeasured known{.platform = platform_,
+                         .model = [this]() -> const Expected<LearnedModel>& { return model(); },
+                         .why = "nothing was tuned"};
+  return value_or_throw(answer_unmeasured(known, problem, {.launch = launch}));
 }
 
 Adviser MeasuredPlatform::adviser(Launch launch) const {

@@ -1,10 +1,11 @@
 #pragma once
-// A problem and a launch packed into two words, as the key of a hash table.
+// Problems and questions packed into two and three words, as keys of hash tables.
 
 #include <cstdint>
 
 #include "core/base/hash.hpp"
 #include "core/problem.hpp"
+#include "query/terms.hpp"
 
 namespace overlaptune {
 
@@ -32,6 +33,25 @@ struct PackedProblem {
 
 struct PackedProblemHash {
   std::size_t operator()(const PackedProblem& key) const { return mix(key.mn ^ mix(key.rest)); }
+};
+
+/// The key of a validated problem and the terms of a question. Keys are equal exactly where these
+/// are.
+struct QuestionKey {
+  PackedProblem problem;
+  std::uint64_t terms = 0;
+
+  QuestionKey(const Problem& asked, const Terms& given)
+      : problem(asked, given.launch),
+        terms(std::uint64_t{given.strategies.bits()} << 32 |
+              static_cast<std::uint64_t>(given.free_sms)) {}
+  friend bool operator==(const QuestionKey&, const QuestionKey&) = default;
+};
+
+struct QuestionKeyHash {
+  std::size_t operator()(const QuestionKey& key) const {
+    return mix(PackedProblemHash{}(key.problem) ^ key.terms);
+  }
 };
 
 }  // namespace overlaptune

@@ -1,6 +1,7 @@
 #include "query/snapshot.hpp"
 
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -23,19 +24,26 @@ bool names_all_of(const PlatformWish& wish, const PlatformChoice& choice) {
   return choice.stored && (wish.described || wish.name == fingerprint(choice.platform));
 }
 
+/// Calls `visit(store, id)` for each file that has the platform.
+template <class Visit>
+void each_file_with(const Platform& platform, const std::vector<std::filesystem::path>& files,
+                    const Visit& visit) {
+  for (const auto& file : files) {
+    const Store store(file, Access::read);
+    if (const auto id = id_of(store, platform)) visit(store, *id);
+  }
+}
+
 /// The measurements of a platform. Where several files have the same probe, the first one counts.
 std::vector<Measurement> measurements(const std::vector<std::filesystem::path>& files,
                                       const Platform& platform) {
   std::vector<Measurement> all;
   std::set<Probe> known;
-  for (const auto& file : files) {
-    const Store store(file, Access::read);
-    const auto id = id_of(store, platform);
-    if (!id) continue;
-    for (const Measurement& measurement : store.measurements(*id)) {
+  each_file_with(platform, files, [&](const Store& store, PlatformId id) {
+    for (const Measurement& measurement : store.measurements(id)) {
       if (known.insert(measurement.probe).second) all.push_back(measurement);
     }
-  }
+  });
   return all;
 }
 
@@ -44,24 +52,43 @@ std::vector<Measurement> measurements(const std::vector<std::filesystem::path>& 
 std::vector<Fit> stored_fits(const std::vector<std::filesystem::path>& files,
                              const Platform& platform) {
   std::vector<Fit> all;
-  for (const auto& file : files) {
-    const Store store(file, Access::read);
-    const auto id = id_of(store, platform);
-    if (auto fit = id ? store.fit(*id) : std::nullopt) all.push_back(std::move(*fit));
-  }
+  each_file_with(platform, files, [&](const Store& store, PlatformId id) {
+    if (auto fit = store.fit(id)) all.push_back(std::move(*fit));
+  });
   return all;
 }
 
-/// The valid candidates of a platform in each file.
+/// The valid candidates of a platform in each file that has it.
 std::vector<std::vector<Candidate>> candidates(const std::vector<std::filesystem::path>& files,
                                                const Platform& platform) {
   std::vector<std::vector<Candidate>> all;
-  for (const auto& file : files) {
-    const Store store(file, Access::read);
-    const auto id = id_of(store, platform);
-    all.push_back(id ? store.valid_candidates(*id) : std::vector<Candidate>{});
-  }
+  each_file_with(platform, files, [&](const Store& store, PlatformId id) {
+    all.push_back(store.valid_candidates(id));
+  });
   return all;
+}
+
+/// The answer that a measured config of the platform is; `where` is the platform's name.
+Answer fastest_allowed(const MeasuredConfig& measured, const Terms& terms, std::string_view where) {
+  return {.source = Source::exact,
+          .reason = fmt::format("the fastest measured config of the allowed strategies ({}) on {}",
+                                names_of(terms.strategies), where),
+          .config = measured.config,
+          .predicted = measured.predicted,
+          .measured = measured.measured,
+          .baseline = measured.sequential};
+}
+
+/// The answer for an exclusive world, where nothing was measured without a gate, from the one for
+/// the other worlds: its times are predictions.
+Expected<Answer> without_gate(Expected<Answer> behind_a_gate) {
+  if (!behind_a_gate || behind_a_gate->source != Source::exact) return behind_a_gate;
+  Answer& answer = *behind_a_gate;
+  answer.source = Source::predicted;
+  answer.predicted = std::exchange(answer.measured, std::nullopt);
+  answer.reason =
+      "the times are those behind a gate, nothing was measured without: " + answer.reason;
+  return behind_a_gate;
 }
 
 /// Limits the memory that a caller with ever new shapes can make the cache take.
@@ -226,8 +253,16 @@ Expected<Answer> AnswerSnapshot::made_without_winner(const Problem& problem,
   Unmeasured asked{.platform = choice_.platform,
                    .model = [&]() -> const Expected<LearnedModel>& { return measured().model; },
                    .on_all_sms = std::move(known)};
-  if (stored != nullptr) asked.why = winner_not_allowed(strategy_of(stored->config), terms);
-  if (stored == nullptr && damaged != damaged_.end()) asked.why = damaged_winner(damaged->second);
+  if (stored != nullptr) {
+    asked.why = fmt::format(
+        "the winner of this problem and launch is {}, and of what is allowed ({}) nothing was "
+        "measured",
+        to_string(strategy_of(stored->config)), names_of(terms.strategies));
+  } else if (damaged != damaged_.end()) {
+    asked.why = fmt::format(
+        "the winner of this problem and launch is damaged ({}; see `overlaptune db repair`)",
+        damaged->second);
+  }
   if (!choice_.stored) {
     asked.why = fmt::format("probed elsewhere on {} ({}), {}", full_name(elsewhere_->platform),
                             elsewhere_->difference, kNoWinner);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -13,7 +14,7 @@
 #include "query/elsewhere.hpp"
 #include "query/measured_configs.hpp"
 #include "query/platform_choice.hpp"
-#include "query/question_key.hpp"
+#include "query/problem_key.hpp"
 #include "query/winners.hpp"
 
 namespace overlaptune {
@@ -76,8 +77,7 @@ class AnswerSnapshot {
   [[nodiscard]] Expected<Answer> made_without_winner(const Problem& problem,
                                                      const Terms& terms) const;
   /// The numbers of rows for which a winner of the weight is stored, for a launch, ascending.
-  [[nodiscard]] std::vector<std::int64_t> rows_of_winners(const Weight& weight,
-                                                          Launch launch) const;
+  [[nodiscard]] std::set<std::int64_t> rows_of_winners(const Weight& weight, Launch launch) const;
   /// The answer of what was measured with all SMs; none where nothing allowed was.
   [[nodiscard]] std::optional<Answer> measured_answer(const Problem& problem,
                                                       const Terms& terms) const;

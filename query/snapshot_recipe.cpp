@@ -1,6 +1,7 @@
 // Recipes from a snapshot.
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -27,18 +28,15 @@ Expected<RecipeAnswer> baseline_recipe(const Weight& weight, std::int64_t most_r
 
 }  // namespace
 
-std::vector<std::int64_t> AnswerSnapshot::rows_of_winners(const Weight& weight,
-                                                          Launch launch) const {
-  std::vector<std::int64_t> rows;
+std::set<std::int64_t> AnswerSnapshot::rows_of_winners(const Weight& weight, Launch launch) const {
+  std::set<std::int64_t> rows;
   const auto add = [&](const Winners& winners) {
     for (const auto& [key, answer] : winners) {
-      if (PackedProblem(problem_of(weight, key.m()), launch) == key) rows.push_back(key.m());
+      if (PackedProblem(problem_of(weight, key.m()), launch) == key) rows.insert(key.m());
     }
   };
   add(winners_);
   if (elsewhere_) add(elsewhere_->winners);
-  std::sort(rows.begin(), rows.end());
-  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   return rows;
 }
 
@@ -68,10 +66,7 @@ Expected<RecipeAnswer> AnswerSnapshot::recipe(const Weight& weight, std::int64_t
                   .free_sms = terms.free_sms};
   if (terms.free_sms == 0) {
     auto rows = rows_of_winners(weight, terms.launch);
-    const auto gated = rows_of_winners(weight, wish.launch);
-    rows.insert(rows.end(), gated.begin(), gated.end());
-    std::sort(rows.begin(), rows.end());
-    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    rows.merge(rows_of_winners(weight, wish.launch));
     for (const std::int64_t each : rows) {
       if (each > most_rows) continue;
       const auto known = answer(problem_of(weight, each), terms);

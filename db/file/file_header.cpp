@@ -58,9 +58,7 @@ bool has_log(const fs::path& file) {
 
 void check_place(const fs::path& file) {
   std::error_code error;
-  if (!fs::is_regular_file(file, error)) {
-    throw refused(file, "is not a file; name a database file");
-  }
+  if (!fs::is_regular_file(file, error)) throw refused(file, "is not a file; name a database file");
   for (const char* suffix : {"-wal", "-shm", "-journal"}) {
     const auto status = fs::status(beside(file, suffix), error);
     if (fs::exists(status) && !fs::is_regular_file(status)) {

@@ -70,11 +70,6 @@ std::unique_ptr<Connection> connect(const fs::path& file, std::string_view param
   return connection;
 }
 
-std::unique_ptr<Connection> connect_memory(const fs::path& name) {
-  return std::make_unique<Connection>(name,
-                                      ":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-}
-
 /// Opens a read-only connection and checks all that can be checked. `frozen`: the file is one that
 /// no process is writing; it is read as it is, without the files that readers share with writers.
 Opened look(const fs::path& file, bool frozen) {
@@ -134,10 +129,6 @@ Opened look_as_reader(const fs::path& file, Access access) {
   opened = look(file, true);
   opened.lock = std::move(lock);
   return opened;
-}
-
-Opened open_for_reading(const fs::path& file, Access access) {
-  return patiently(file, [&] { return look_as_reader(file, access); });
 }
 
 bool uses_log(Connection& connection) {
@@ -204,7 +195,8 @@ Opened open_file(const fs::path& file, Access access) {
     }
     create_file(file);
   }
-  auto opened = reads ? open_for_reading(file, access) : open_for_writing(file);
+  auto opened = reads ? patiently(file, [&] { return look_as_reader(file, access); })
+                      : open_for_writing(file);
   opened.writes = !reads;
   opened.connection->execute("PRAGMA foreign_keys = ON");
   if (reads) opened.connection->execute("PRAGMA query_only = ON");
@@ -216,7 +208,8 @@ std::unique_ptr<Connection> open_without_log(const fs::path& file) {
 }
 
 Opened open_memory(std::int64_t page_bytes) {
-  auto connection = connect_memory("memory");
+  auto connection = std::make_unique<Connection>(
+      "memory", ":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   connection->execute(fmt::format("PRAGMA page_size = {}", page_bytes));
   create_schema(*connection);
   connection->execute("PRAGMA foreign_keys = ON");
