@@ -65,26 +65,20 @@ OrderedJson json_of(const Winner& winner) {
   const Candidate& candidate = winner.candidate;
   const auto& measured = candidate.measured;
   const auto& paired = candidate.speedup;
-  const auto time = [&](Microseconds Summary::*field) {
-    return measured ? json_of(std::optional((*measured).*field)) : OrderedJson();
-  };
-  const auto ratio = [&](double Candidate::Speedup::*field) {
-    return paired ? json_of(std::optional((*paired).*field)) : OrderedJson();
-  };
   return {{"problem", json_of(candidate.problem)},
           {"launch", to_string(candidate.launch)},
           {"config", json_of(candidate.config)},
           {"predicted_us", json_of(std::optional(candidate.predicted))},
-          {"measured_us", time(&Summary::median)},
-          {"measured_p10_us", time(&Summary::p10)},
-          {"measured_p90_us", time(&Summary::p90)},
+          {"measured_us", json_of(part_of(measured, &Summary::median))},
+          {"measured_p10_us", json_of(part_of(measured, &Summary::p10))},
+          {"measured_p90_us", json_of(part_of(measured, &Summary::p90))},
           {"repetitions", measured ? OrderedJson(measured->count) : OrderedJson()},
           {"sequential_us", json_of(std::optional(winner.sequential))},
           {"gemm_alone_us", json_of(std::optional(winner.gemm_alone))},
           {"collective_alone_us", json_of(std::optional(winner.collective_alone))},
           {"speedup", json_of(speedup(winner))},
-          {"speedup_p10", ratio(&Candidate::Speedup::p10)},
-          {"speedup_p90", ratio(&Candidate::Speedup::p90)},
+          {"speedup_p10", json_of(part_of(paired, &Candidate::Speedup::p10))},
+          {"speedup_p90", json_of(part_of(paired, &Candidate::Speedup::p90))},
           {"hidden_fraction", json_of(hidden_fraction(winner))},
           {"overlap_fraction", json_of(winner.overlap_fraction)}};
 }

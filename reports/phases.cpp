@@ -3,18 +3,6 @@
 #include "reports/json.hpp"
 
 namespace overlaptune {
-namespace {
-
-std::optional<double> part(const PhaseResult& result, double PhaseResult::Speedup::*field) {
-  return result.speedup ? std::optional((*result.speedup).*field) : std::nullopt;
-}
-
-std::optional<Microseconds> median_of(const PhaseResult& result) {
-  return result.measured ? std::optional(result.measured->median) : std::nullopt;
-}
-
-}  // namespace
-
 WinnerPhases::WinnerPhases(const Snapshot& snapshot) {
   for (const StoredPhaseResult& row : snapshot.phase_results) {
     const PhaseResult& result = row.result;
@@ -32,7 +20,7 @@ const PhaseResult* WinnerPhases::of(const StoredWinner& winner, RunPhase phase) 
 
 std::optional<double> WinnerPhases::speedup(const StoredWinner& winner, RunPhase phase) const {
   const PhaseResult* const result = of(winner, phase);
-  return result == nullptr ? std::nullopt : part(*result, &PhaseResult::Speedup::median);
+  return result == nullptr ? std::nullopt : part_of(result->speedup, &PhaseResult::Speedup::median);
 }
 
 Table phases(const Snapshot& snapshot) {
@@ -42,12 +30,13 @@ Table phases(const Snapshot& snapshot) {
                             "sequential_us, speedup:3, speedup_low:3, speedup_high:3, reason")};
   for (const StoredPhaseResult& row : snapshot.phase_results) {
     const PhaseResult& result = row.result;
-    table.rows.push_back({snapshot.platform_name(row.platform), to_string(result.problem),
-                          cell(result.launch), to_string(result.config), cell(result.phase),
-                          cell(result.verdict), cell(median_of(result)), cell(result.sequential),
-                          cell(part(result, &PhaseResult::Speedup::median)),
-                          cell(part(result, &PhaseResult::Speedup::low)),
-                          cell(part(result, &PhaseResult::Speedup::high)), result.reason});
+    table.rows.push_back(
+        {snapshot.platform_name(row.platform), to_string(result.problem), cell(result.launch),
+         to_string(result.config), cell(result.phase), cell(result.verdict),
+         cell(part_of(result.measured, &Summary::median)), cell(result.sequential),
+         cell(part_of(result.speedup, &PhaseResult::Speedup::median)),
+         cell(part_of(result.speedup, &PhaseResult::Speedup::low)),
+         cell(part_of(result.speedup, &PhaseResult::Speedup::high)), result.reason});
   }
   return table;
 }
@@ -57,13 +46,14 @@ OrderedJson json_of(const WinnerPhases& phases, const StoredWinner& winner) {
   for (const auto& named : NamesOf<RunPhase>::all) {
     const PhaseResult* const result = phases.of(winner, named.value);
     if (result == nullptr) continue;
-    list.push_back({{"phase", named.name},
-                    {"verdict", to_string(result->verdict)},
-                    {"measured_us", json_of(median_of(*result))},
-                    {"sequential_us", json_of(result->sequential)},
-                    {"speedup", json_of(part(*result, &PhaseResult::Speedup::median))},
-                    {"speedup_low", json_of(part(*result, &PhaseResult::Speedup::low))},
-                    {"speedup_high", json_of(part(*result, &PhaseResult::Speedup::high))}});
+    list.push_back(
+        {{"phase", named.name},
+         {"verdict", to_string(result->verdict)},
+         {"measured_us", json_of(part_of(result->measured, &Summary::median))},
+         {"sequential_us", json_of(result->sequential)},
+         {"speedup", json_of(part_of(result->speedup, &PhaseResult::Speedup::median))},
+         {"speedup_low", json_of(part_of(result->speedup, &PhaseResult::Speedup::low))},
+         {"speedup_high", json_of(part_of(result->speedup, &PhaseResult::Speedup::high))}});
   }
   return list;
 }

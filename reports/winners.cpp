@@ -25,12 +25,6 @@ Cell cell_of(const ConfigValue& value) {
   return {};
 }
 
-/// A part of a time; an empty cell without the time.
-template <class T>
-Cell part(const std::optional<Summary>& time, T Summary::*field) {
-  return time ? cell((*time).*field) : Cell();
-}
-
 /// A field of each product, separated by semicolons; an empty cell where there is no product.
 template <class T>
 Cell listed(const std::vector<LayerGemm>& products, T LayerGemm::*field) {
@@ -141,7 +135,7 @@ Table winners_table(const std::vector<Winner>& winners, std::span<const LayerGem
     table.rows.push_back(
         {to_string(candidate.problem), cell(candidate.launch), cell(strategy_of(config)),
          to_string(tile_of(config)), brief_exchange(config), brief_partition(config),
-         candidate.predicted.count(), part(candidate.measured, &Summary::median),
+         candidate.predicted.count(), cell(part_of(candidate.measured, &Summary::median)),
          winner.sequential.count(), cell(speedup(winner)), cell(hidden_fraction(winner))});
   }
   insert_products(table, winners, gemms);
@@ -180,10 +174,10 @@ Table winners_in_full(const Snapshot& snapshot) {
       cells.push_back(cell_of(column.value));
     }
     const std::vector<Cell> values{candidate.predicted.count(),
-                                   part(measured, &Summary::median),
-                                   part(measured, &Summary::p10),
-                                   part(measured, &Summary::p90),
-                                   part(measured, &Summary::count),
+                                   cell(part_of(measured, &Summary::median)),
+                                   cell(part_of(measured, &Summary::p10)),
+                                   cell(part_of(measured, &Summary::p90)),
+                                   cell(part_of(measured, &Summary::count)),
                                    row.winner.sequential.count(),
                                    row.winner.gemm_alone.count(),
                                    row.winner.collective_alone.count(),

@@ -41,6 +41,12 @@ template <class T>
   return value ? cell(*value) : Cell();
 }
 
+/// A part of a value that may be absent.
+template <class T, class Whole>
+[[nodiscard]] std::optional<T> part_of(const std::optional<Whole>& whole, T Whole::*field) {
+  return whole ? std::optional((*whole).*field) : std::nullopt;
+}
+
 struct Column {
   std::string name;  ///< with its unit: `time_us`
   int digits = 1;    ///< decimals in Markdown; CSV and JSON have every digit
