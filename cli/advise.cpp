@@ -62,9 +62,7 @@ int run_advise(const AdviseFlags& given, const Session& /*session*/) {
   if (flags.options.tokens.empty()) {
     refuse("--tokens: missing: expected numbers of tokens, as in --tokens 1k,16k, or --thresholds");
   }
-  if (!flags.csv.empty() && !flags.thresholds) {
-    refuse("--csv: expected beside --thresholds");
-  }
+  if (!flags.csv.empty() && !flags.thresholds) refuse("--csv: expected beside --thresholds");
   const ModelConfig config = model_of(flags.model, flags.reading);
   check_sizes(config, flags);
   // Answers of a database are those that `query` has.
@@ -104,28 +102,26 @@ int run_advise(const AdviseFlags& given, const Session& /*session*/) {
 }  // namespace
 
 void add_advise(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<AdviseFlags>();
-  CLI::App* command = add_command(
-      root, "advise", "What overlap gains for a whole model: by operation, layer and pass",
+  const auto [command, flags] = add_command(
+      root, session, "advise", "What overlap gains for a whole model: by operation, layer and pass",
       "overlaptune advise --model examples/models/llama-3-70b.json --tp 2,4,8 \\\n"
       "    --tokens 1k,4k,16k --machine sim:h200-nvlink-x8",
-      flags->common);
-  add_text(*command, "--model FILE", flags->model, "Hugging Face config.json of the model")
+      run_advise);
+  add_text(command, "--model FILE", flags.model, "Hugging Face config.json of the model")
       ->required();
-  add_assume_dense_flag(*command, flags->reading);
-  add_parsed(*command, "--tp N,...", flags->options.tp, list_of(whole_number(2, kMostRanks)),
+  add_assume_dense_flag(command, flags.reading);
+  add_parsed(command, "--tp N,...", flags.options.tp, list_of(whole_number(2, kMostRanks)),
              "GPUs that the model is divided over (what was probed; with --machine 2,4,8)");
-  add_parsed(*command, "--tokens SIZE,...", flags->options.tokens, list_of(parse_size),
+  add_parsed(command, "--tokens SIZE,...", flags.options.tokens, list_of(parse_size),
              "Tokens of a pass, as in 1k,4k,16k (with --thresholds: 64 to 32k)");
-  command->add_flag("--thresholds", flags->thresholds,
-                    "From which number of tokens overlap pays, for each product");
-  add_text(*command, "--csv FILE", flags->csv, "File for the thresholds, for a launcher");
-  add_measured_flags(*command, flags->measured);
-  add_text(*command, "--sequence-parallel yes|no|both", flags->sequence_parallel,
+  command.add_flag("--thresholds", flags.thresholds,
+                   "From which number of tokens overlap pays, for each product");
+  add_text(command, "--csv FILE", flags.csv, "File for the thresholds, for a launcher");
+  add_measured_flags(command, flags.measured);
+  add_text(command, "--sequence-parallel yes|no|both", flags.sequence_parallel,
            "yes: all-gather and reduce-scatter; no: all-reduce (plain TP); both (the default)")
       ->check(CLI::IsMember({"yes", "no", "both"}));
-  add_launch_flag(*command, flags->launch);
-  on_parsed(*command, session, flags, run_advise);
+  add_launch_flag(command, flags.launch);
 }
 
 }  // namespace overlaptune::cli

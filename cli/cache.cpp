@@ -19,11 +19,15 @@ kernels::CubinCache open_cache() {
   return kernels::CubinCache(std::move(options));
 }
 
-int info(const CommonFlags& flags, const Session& /*session*/) {
+struct CacheFlags {
+  CommonFlags common{};
+};
+
+int info(const CacheFlags& flags, const Session& /*session*/) {
   const kernels::CubinCache cache = open_cache();
   const auto [entries, bytes] = cache.contents();
   const auto& [folder, largest] = cache.options();
-  if (flags.json) {
+  if (flags.common.json) {
     print_json(OrderedJson{{"folder", folder.string()},
                            {"entries", entries},
                            {"bytes", bytes},
@@ -35,11 +39,11 @@ int info(const CommonFlags& flags, const Session& /*session*/) {
   return kDone;
 }
 
-int clear(const CommonFlags& flags, const Session& /*session*/) {
+int clear(const CacheFlags& flags, const Session& /*session*/) {
   const kernels::CubinCache cache = open_cache();
   const auto [entries, bytes] = cache.clear();
   const std::string folder = cache.options().folder.string();
-  if (flags.json) {
+  if (flags.common.json) {
     print_json(
         OrderedJson{{"folder", folder}, {"removed_entries", entries}, {"removed_bytes", bytes}});
   } else {
@@ -54,15 +58,11 @@ void add_cache(CLI::App& root, Session& session) {
   CLI::App* group = root.add_subcommand("cache", "Look at and clear the cache of compiled kernels");
   group->require_subcommand(1);
   group->footer("Example:\n  overlaptune cache info");
-  const auto add = [&](const std::string& name, const std::string& description,
-                       const std::string& example, int (*run)(const CommonFlags&, const Session&)) {
-    auto flags = std::make_shared<CommonFlags>();
-    CLI::App* command = add_command(*group, name, description, example, *flags);
-    on_parsed(*command, session, flags, run);
-  };
-  add("info", "Folder, entries and bytes", "overlaptune cache info --json", info);
-  add("clear", "Remove every compiled kernel; they are compiled again when needed",
-      "overlaptune cache clear", clear);
+  add_command(*group, session, "info", "Folder, entries and bytes", "overlaptune cache info --json",
+              info);
+  add_command(*group, session, "clear",
+              "Remove every compiled kernel; they are compiled again when needed",
+              "overlaptune cache clear", clear);
 }
 
 }  // namespace overlaptune::cli

@@ -76,19 +76,19 @@ void start_log() {
   set_log_level(level);
 }
 
-CLI::App* add_command(CLI::App& root, const std::string& name, const std::string& description,
-                      const std::string& example, CommonFlags& flags) {
-  CLI::App* command = root.add_subcommand(name, description);
-  command->footer("Example:\n  " + example);
-  add_parsed(*command, "--seed N", flags.seed,
+CLI::App& add_subcommand(CLI::App& root, const std::string& name, const std::string& description,
+                         const std::string& example, CommonFlags& flags) {
+  CLI::App& command = *root.add_subcommand(name, description);
+  command.footer("Example:\n  " + example);
+  add_parsed(command, "--seed N", flags.seed,
              whole_number<std::uint64_t>(0, std::numeric_limits<std::int64_t>::max()),
              "Seed of everything that is random (0)");
   const auto whole_lines = [](const std::string& /*given*/) { g_whole_lines = true; };
-  command->add_flag("--json", flags.json, "Print one JSON document")->each(whole_lines);
-  command->add_flag_callback(
+  command.add_flag("--json", flags.json, "Print one JSON document")->each(whole_lines);
+  command.add_flag_callback(
       "--wide", [] { g_whole_lines = true; },
       "Print whole tables, also where they are wider than the terminal");
-  command->add_flag_callback(
+  command.add_flag_callback(
       "--verbose",
       [&flags] {
         flags.verbose = true;
@@ -156,9 +156,7 @@ void write_file(const std::string& file, const std::string& output) {
     if (!(stream << text << std::flush)) fail();
     return;
   }
-  if (is_database(file)) {
-    refuse("{}: is a database and would be lost: name another file", file);
-  }
+  if (is_database(file)) refuse("{}: is a database and would be lost: name another file", file);
   constexpr mode_t kAsUsual = 0666;  // the umask takes rights away
   errno = write_whole_file(file, text, IfThere::replace, kAsUsual);
   if (errno != 0) fail();

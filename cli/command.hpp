@@ -58,9 +58,29 @@ struct CommonFlags {
 /// `--verbose` overrides both. Throws `Failure` (`bad_input`) for an unknown level.
 void start_log();
 
-/// Adds a subcommand with its example and the flag `--verbose`; `flags` must outlive the parsing.
-CLI::App* add_command(CLI::App& root, const std::string& name, const std::string& description,
-                      const std::string& example, CommonFlags& flags);
+/// A subcommand and its flags, which live as long.
+template <class Flags>
+struct Command {
+  CLI::App& app;
+  Flags& flags;
+};
+
+/// Adds a subcommand with its example and the flags that every subcommand has.
+CLI::App& add_subcommand(CLI::App& root, const std::string& name, const std::string& description,
+                         const std::string& example, CommonFlags& flags);
+
+/// Adds a subcommand whose action is `run(flags, session)`.
+template <class Flags>
+Command<Flags> add_command(CLI::App& root, Session& session, const std::string& name,
+                           const std::string& description, const std::string& example,
+                           int (*run)(const Flags&, const Session&)) {
+  const auto flags = std::make_shared<Flags>();
+  CLI::App& app = add_subcommand(root, name, description, example, flags->common);
+  app.callback([&session, flags, run] {
+    session.action = [&session, flags, run] { return run(*flags, session); };
+  });
+  return {app, *flags};
+}
 
 /// Throws `Failure` (`bad_input`) with a message, whose values are put in as by `fmt::format`.
 template <class... Values>
@@ -142,15 +162,6 @@ template <class Parse>
     }
     return list;
   };
-}
-
-/// Makes `run(*flags, session)` the action of the command. Keeps `flags` alive.
-template <class Flags>
-void on_parsed(CLI::App& command, Session& session, std::shared_ptr<Flags> flags,
-               int (*run)(const Flags&, const Session&)) {
-  command.callback([&session, flags = std::move(flags), run] {
-    session.action = [&session, flags, run] { return run(*flags, session); };
-  });
 }
 
 /// Writes the command's output for people to standard output, made safe to show

@@ -182,11 +182,9 @@ void add_db(CLI::App& root, Session& session) {
   group->footer("Example:\n  overlaptune db info --db f.db");
   const auto add = [&](const std::string& name, const std::string& description,
                        const std::string& example, int (*run)(const DbFlags&, const Session&)) {
-    auto flags = std::make_shared<DbFlags>();
-    CLI::App* command = add_command(*group, name, description, example, flags->common);
-    add_database_flag(*command, flags->database);
-    on_parsed(*command, session, flags, run);
-    return std::pair(command, flags);
+    const auto added = add_command(*group, session, name, description, example, run);
+    add_database_flag(added.app, added.flags.database);
+    return added;
   };
   add("info", "What is in a database", "overlaptune db info --db f.db --json", info);
   add("check", "Whether a database is sound (exit code 4 if not)", "overlaptune db check --db f.db",
@@ -196,18 +194,18 @@ void add_db(CLI::App& root, Session& session) {
   const auto [exporting, export_flags] =
       add("export", "Write everything as one JSON document",
           "overlaptune db export --db f.db --out f.json", export_database);
-  add_text(*exporting, "--out FILE", export_flags->out, "File instead of standard output");
+  add_text(exporting, "--out FILE", export_flags.out, "File instead of standard output");
   const auto [importing, import_flags] =
       add("import", "Read what `export` wrote into a new or existing database",
           "overlaptune db import --db f.db f.json", import_database);
-  importing->add_option("file", import_flags->others, "What `export` wrote")
+  importing.add_option("file", import_flags.others, "What `export` wrote")
       ->type_name("FILE")
       ->required()
       ->expected(1);
   const auto [merging, merge_flags] =
       add("merge", "Add the rows of other databases; of two winners the newer stays",
           "overlaptune db merge --db f.db node1.db node2.db", merge);
-  merging->add_option("databases", merge_flags->others, "Databases to read from")
+  merging.add_option("databases", merge_flags.others, "Databases to read from")
       ->type_name("FILE")
       ->required();
   add_db_removal(*group, session);

@@ -107,35 +107,31 @@ std::string name_among(const std::vector<StoredPlatform>& platforms, PlatformId 
 }
 
 void add_db_removal(CLI::App& group, Session& session) {
-  auto pruning = std::make_shared<PruneFlags>();
-  CLI::App* prune_command = add_command(
-      group, "prune",
+  const auto [prune_command, pruning] = add_command(
+      group, session, "prune",
       "Remove runs that are old. Those that a winner, the newest measurement of a probe "
       "or a product of a model comes from stay",
-      "overlaptune db prune --db f.db --keep 3 --dry-run", pruning->common);
-  add_database_flag(*prune_command, pruning->database);
-  add_parsed(*prune_command, "--before DATE", pruning->rule.before, parse_time,
+      "overlaptune db prune --db f.db --keep 3 --dry-run", prune);
+  add_database_flag(prune_command, pruning.database);
+  add_parsed(prune_command, "--before DATE", pruning.rule.before, parse_time,
              "Runs that started before this day (UTC)");
-  add_parsed(*prune_command, "--keep N", pruning->rule.keep, whole_number(0, kMostRuns),
+  add_parsed(prune_command, "--keep N", pruning.rule.keep, whole_number(0, kMostRuns),
              "All but the newest N probe runs and N tuning runs of each platform");
-  prune_command->add_flag("--dry-run", pruning->dry_run, "Say what would go, and change nothing");
-  on_parsed(*prune_command, session, pruning, prune);
+  prune_command.add_flag("--dry-run", pruning.dry_run, "Say what would go, and change nothing");
 
-  auto deleting = std::make_shared<DeleteFlags>();
-  CLI::App* delete_command = add_command(
-      group, "delete", "Remove a platform, a run or a problem; a copy stays beside the database",
-      "overlaptune db delete --db f.db --platform sim:h200-nvlink-x8 --yes", deleting->common);
-  add_database_flag(*delete_command, deleting->database);
-  add_text(*delete_command, "--platform NAME", deleting->platform,
-           "A platform with all its results");
-  add_text(*delete_command, "--run UID", deleting->run,
+  const auto [delete_command, deleting] =
+      add_command(group, session, "delete",
+                  "Remove a platform, a run or a problem; a copy stays beside the database",
+                  "overlaptune db delete --db f.db --platform sim:h200-nvlink-x8 --yes", remove);
+  add_database_flag(delete_command, deleting.database);
+  add_text(delete_command, "--platform NAME", deleting.platform, "A platform with all its results");
+  add_text(delete_command, "--run UID", deleting.run,
            "A run with its measurements, or its candidates and winners; the first digits of its "
            "uid are enough (`db info` lists them)");
-  add_parsed(*delete_command, "--problem OP:M,N,K:dtype:ranks", deleting->problem, parse_problem,
+  add_parsed(delete_command, "--problem OP:M,N,K:dtype:ranks", deleting.problem, parse_problem,
              "A problem with its candidates and winners on all platforms");
-  delete_command->add_flag("--yes", deleting->yes,
-                           "Do it; without this flag the command only says what would go");
-  on_parsed(*delete_command, session, deleting, remove);
+  delete_command.add_flag("--yes", deleting.yes,
+                          "Do it; without this flag the command only says what would go");
 }
 
 }  // namespace overlaptune::cli

@@ -227,26 +227,25 @@ int evaluate(const EvaluateFlags& flags, const Session& /*session*/) {
 }  // namespace
 
 void add_evaluate(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<EvaluateFlags>();
-  CLI::App* command = add_command(
-      root, "evaluate", "Errors of the predictions, and regret of the choices made by them",
-      "overlaptune evaluate --db f.db --json", flags->common);
-  add_database_flag(*command, flags->database);
-  add_platform_flag(*command, flags->platform);
-  add_parsed(*command, "--shortlist N", flags->shortlist, whole_number(1, 100'000),
+  const auto [command, flags] =
+      add_command(root, session, "evaluate",
+                  "Errors of the predictions, and regret of the choices made by them",
+                  "overlaptune evaluate --db f.db --json", evaluate);
+  add_database_flag(command, flags.database);
+  add_platform_flag(command, flags.platform);
+  add_parsed(command, "--shortlist N", flags.shortlist, whole_number(1, 100'000),
              "How many of the model's proposals a pick may come from (5)");
-  add_parsed(*command, "--again N", flags->again, whole_number(0, 1000),
+  add_parsed(command, "--again N", flags.again, whole_number(0, 1000),
              "Run the picks and the N fastest of each problem once more, side by side, on the "
              "machine that was tuned, and judge by that; nothing is stored (0)");
-  command->add_flag("--leave-one-out", flags->leave_one_out,
-                    "Judge today's models instead of the stored predictions: each problem is "
-                    "predicted by models that were fitted without it");
-  add_parsed(*command, "--untuned N", flags->untuned, whole_number(0, 100'000),
+  command.add_flag("--leave-one-out", flags.leave_one_out,
+                   "Judge today's models instead of the stored predictions: each problem is "
+                   "predicted by models that were fitted without it");
+  add_parsed(command, "--untuned N", flags.untuned, whole_number(0, 100'000),
              "Draw N problems between and around the tuned ones, and run the answer for each "
              "beside sequential and beside a short tuning; nothing is stored (0)");
-  add_held_out_flags(*command, flags->held_out);
-  add_machine_flags(*command, flags->machine);
-  on_parsed(*command, session, flags, evaluate);
+  add_held_out_flags(command, flags.held_out);
+  add_machine_flags(command, flags.machine);
 }
 
 }  // namespace overlaptune::cli

@@ -145,36 +145,34 @@ int compile_all(const KernelsFlags& flags, const Session& /*session*/) {
 }  // namespace
 
 void add_kernels(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<KernelsFlags>();
-  CLI::App* command = add_command(
-      root, "kernels",
+  const auto [command, flags] = add_command(
+      root, session, "kernels",
       "Compile the generated kernels, without a GPU; exit code 1 if one spills registers or uses "
       "local memory",
-      "overlaptune kernels --db cluster.db --out kernels", flags->common);
+      "overlaptune kernels --db cluster.db --out kernels", compile_all);
   CLI::Option* const all =
-      command->add_flag("--compile-all", flags->compile_all, "Compile every kernel there is");
-  add_text(*command, "--db FILE", flags->database,
+      command.add_flag("--compile-all", flags.compile_all, "Compile every kernel there is");
+  add_text(command, "--db FILE", flags.database,
            "Compile the kernels that the winners of this database need, on its GPUs")
       ->excludes(all);
-  add_text(*command, "--out FOLDER", flags->out,
+  add_text(command, "--out FOLDER", flags.out,
            "Folder to fill, for OVERLAPTUNE_CACHE on other hosts: it may be read-only and shared, "
            "and serves without NVRTC");
   command
-      ->add_option("--arch", flags->architectures,
-                   "With --compile-all: architectures to compile for (sm_80,sm_89,sm_90a)")
+      .add_option("--arch", flags.architectures,
+                  "With --compile-all: architectures to compile for (sm_80,sm_89,sm_90a)")
       ->delimiter(',')
       ->type_name("SM,...")
       ->needs(all);
   command
-      ->add_option("--only", flags->only,
-                   "With --compile-all: only kernels that have all of these words of the table "
-                   "(ampere_gemm,block_m=128)")
+      .add_option("--only", flags.only,
+                  "With --compile-all: only kernels that have all of these words of the table "
+                  "(ampere_gemm,block_m=128)")
       ->delimiter(',')
       ->type_name("PART,...")
       ->needs(all);
-  add_parsed(*command, "--threads N", flags->threads, whole_number<unsigned>(1, 1024),
+  add_parsed(command, "--threads N", flags.threads, whole_number<unsigned>(1, 1024),
              "Kernels to compile at once (one a core)");
-  on_parsed(*command, session, flags, compile_all);
 }
 
 }  // namespace overlaptune::cli

@@ -30,12 +30,10 @@ int machines(const MachinesFlags& flags, const Session& /*session*/) {
 }  // namespace
 
 void add_machines(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<MachinesFlags>();
-  CLI::App* command =
-      add_command(root, "machines", "List what can be tuned here, by the names --machine takes",
-                  "overlaptune machines --json", flags->common);
-  add_profile_flag(*command, flags->machine);
-  on_parsed(*command, session, flags, machines);
+  const auto [command, flags] = add_command(
+      root, session, "machines", "List what can be tuned here, by the names --machine takes",
+      "overlaptune machines --json", machines);
+  add_profile_flag(command, flags.machine);
 }
 
 }  // namespace overlaptune::cli

@@ -41,16 +41,16 @@ bool asks_nothing(const CLI::App& app, const CLI::ParseError& error) {
          !given(app).get_subcommands({}).empty();
 }
 
-/// Headings of the help, by what people come for.
-void group_commands(CLI::App& app) {
-  for (const auto& [heading, names] : std::vector<std::pair<const char*, std::vector<const char*>>>{
-           {"Measure", {"machines", "probe", "tune", "run"}},
-           {"Ask", {"query", "report", "evaluate"}},
-           {"Plan", {"advise", "step", "sequences", "whatif"}},
-           {"Keep", {"status", "db", "kernels", "cache"}}}) {
-    for (const char* name : names) app.get_subcommand(name)->group(heading);
-  }
-}
+struct Entry {
+  const char* heading;  ///< in the help, by what people come for
+  void (*add)(CLI::App& root, Session& session);
+};
+
+constexpr Entry kCommands[] = {
+    {"Measure", add_machines}, {"Measure", add_probe},  {"Measure", add_tune}, {"Measure", add_run},
+    {"Ask", add_query},        {"Plan", add_advise},    {"Ask", add_evaluate}, {"Ask", add_report},
+    {"Keep", add_status},      {"Plan", add_sequences}, {"Plan", add_whatif},  {"Plan", add_step},
+    {"Keep", add_db},          {"Keep", add_kernels},   {"Keep", add_cache}};
 
 /// Parses and runs the command line. Returns the exit code.
 int run(int argc, char** argv) {
@@ -83,22 +83,10 @@ int run(int argc, char** argv) {
                  "command line go before")
       ->type_name("FILE");
   app.get_formatter()->column_width(36);
-  add_machines(app, session);
-  add_probe(app, session);
-  add_tune(app, session);
-  add_run(app, session);
-  add_query(app, session);
-  add_advise(app, session);
-  add_evaluate(app, session);
-  add_report(app, session);
-  add_status(app, session);
-  add_sequences(app, session);
-  add_whatif(app, session);
-  add_step(app, session);
-  add_db(app, session);
-  add_kernels(app, session);
-  add_cache(app, session);
-  group_commands(app);
+  for (const Entry& command : kCommands) {
+    command.add(app, session);
+    app.get_subcommands({}).back()->group(command.heading);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {  // --help, --version

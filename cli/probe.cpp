@@ -116,23 +116,21 @@ int probe(const ProbeFlags& flags, const Session& session) {
 }  // namespace
 
 void add_probe(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<ProbeFlags>();
-  CLI::App* command =
-      add_command(root, "probe", "Measure links, collectives, GEMMs, contention and launch costs",
-                  "overlaptune probe --machine sim:h200-nvlink-x8 --db f.db", flags->common);
-  add_machine_flags(*command, flags->machine);
-  add_database_flag(*command, flags->database);
-  add_parsed(*command, "--ranks N,...", flags->ranks, list_of(whole_number(2, kMostRanks)),
+  const auto [command, flags] = add_command(
+      root, session, "probe", "Measure links, collectives, GEMMs, contention and launch costs",
+      "overlaptune probe --machine sim:h200-nvlink-x8 --db f.db", probe);
+  add_machine_flags(command, flags.machine);
+  add_database_flag(command, flags.database);
+  add_parsed(command, "--ranks N,...", flags.ranks, list_of(whole_number(2, kMostRanks)),
              "GPUs of the collectives (all)");
-  add_parsed(*command, "--dtype TYPE,...", flags->elements, list_of(parse_name<Elements>),
+  add_parsed(command, "--dtype TYPE,...", flags.elements, list_of(parse_name<Elements>),
              "Types of the GEMMs: " + names_of<Elements>() + " (bf16, which stands for fp16 too)");
-  command->add_flag_callback(
-      "--quick", [flags] { flags->depth = ProbeDepth::quick; },
+  command.add_flag_callback(
+      "--quick", [&depth = flags.depth] { depth = ProbeDepth::quick; },
       "Fewer sizes, CTA counts and shapes; a full probe later adds the rest");
-  command->add_flag("--again", flags->again, "Measure what is known already too");
-  command->add_flag("--every-bandwidth", flags->every_bandwidth,
-                    "Print every collective that is stored, not the fastest of three sizes");
-  on_parsed(*command, session, flags, probe);
+  command.add_flag("--again", flags.again, "Measure what is known already too");
+  command.add_flag("--every-bandwidth", flags.every_bandwidth,
+                   "Print every collective that is stored, not the fastest of three sizes");
 }
 
 }  // namespace overlaptune::cli

@@ -73,28 +73,26 @@ int query(const QueryFlags& flags, const Session& /*session*/) {
 }  // namespace
 
 void add_query(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<QueryFlags>();
-  CLI::App* command = add_command(
-      root, "query", "Answer from a database: exact, predicted or baseline, with the reason",
-      "overlaptune query --db f.db --problem gemm_all_reduce:4k,8k,3584:bf16:8 --json",
-      flags->common);
-  add_question_flags(*command, flags->question);
-  add_parsed(*command, "--strategies NAME,...", flags->terms.strategies, parse_strategies,
+  const auto [command, flags] = add_command(
+      root, session, "query",
+      "Answer from a database: exact, predicted or baseline, with the reason",
+      "overlaptune query --db f.db --problem gemm_all_reduce:4k,8k,3584:bf16:8 --json", query);
+  add_question_flags(command, flags.question);
+  add_parsed(command, "--strategies NAME,...", flags.terms.strategies, parse_strategies,
              "Strategies that may answer (default: all)");
-  add_parsed(*command, "--free-sms N", flags->terms.free_sms,
+  add_parsed(command, "--free-sms N", flags.terms.free_sms,
              whole_number(0, std::numeric_limits<int>::max()),
              "SMs that plans leave free (default: none)");
-  auto* explain = command->add_flag(
-      "--explain", flags->explain,
+  auto* explain = command.add_flag(
+      "--explain", flags.explain,
       "Also the best config of all under the model alone, its timeline, and why it won");
   command
-      ->add_flag("--family", flags->family,
-                 "The recipe of the weight: a config for each range of rows, up to the problem's m")
+      .add_flag("--family", flags.family,
+                "The recipe of the weight: a config for each range of rows, up to the problem's m")
       ->excludes(explain);
-  add_text(*command, "--trace FILE", flags->trace,
+  add_text(command, "--trace FILE", flags.trace,
            "Chrome trace of that timeline to write, for ui.perfetto.dev")
       ->needs(explain);
-  on_parsed(*command, session, flags, query);
 }
 
 }  // namespace overlaptune::cli

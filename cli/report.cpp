@@ -172,33 +172,30 @@ Expected<double> percent(const std::string& text) {
 }  // namespace
 
 void add_report(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<ReportFlags>();
-  CLI::App* command = add_command(
-      root, "report", "Winners, speedups, prediction error, conditions and probe curves",
-      "overlaptune report --db f.db --format html --out report.html --compare before.db",
-      flags->common);
-  add_database_flag(*command, flags->database);
-  add_parsed(*command, "--format FORMAT", flags->format, parse_name<ReportFormat>,
+  const auto [command, flags] = add_command(
+      root, session, "report", "Winners, speedups, prediction error, conditions and probe curves",
+      "overlaptune report --db f.db --format html --out report.html --compare before.db", report);
+  add_database_flag(command, flags.database);
+  add_parsed(command, "--format FORMAT", flags.format, parse_name<ReportFormat>,
              "md (the default), csv, json, which --json asks for, too, or html: one page with "
              "figures that opens without a network");
-  add_text(*command, "--out FILE", flags->out,
+  add_text(command, "--out FILE", flags.out,
            "File to write instead of standard output. With csv it may be a folder, which gets a "
            "file for each table; a folder to be made ends with /");
   add_parsed(
-      *command, "--only PARTS", flags->only, list_of(parse_name<Section>),
+      command, "--only PARTS", flags.only, list_of(parse_name<Section>),
       "Parts of the report, separated by commas: winners, means, error, regret, phases, "
       "comparison, failures, conditions, peers, probes (all; md: all but phases and probes)");
-  add_text(*command, "--compare FILE", flags->other, "Database to tell the differences from");
-  add_parsed(*command, "--fail-if-slower PERCENT", flags->fail_if_slower, percent,
+  add_text(command, "--compare FILE", flags.other, "Database to tell the differences from");
+  add_parsed(command, "--fail-if-slower PERCENT", flags.fail_if_slower, percent,
              "Beside --compare: exit with 5 where an operation is slower than there by more than "
              "this and by more than the noise, or where one that is there has no time here: 3%");
-  command->add_flag("--allow-missing", flags->allow_missing,
-                    "Beside --fail-if-slower: only warn of operations that have no time here");
-  command->add_flag("--anonymous", flags->anonymous,
-                    "Leave out names of hosts and files, and command lines");
-  add_parsed(*command, "--shortlist N", flags->shortlist, whole_number(1, 100'000),
+  command.add_flag("--allow-missing", flags.allow_missing,
+                   "Beside --fail-if-slower: only warn of operations that have no time here");
+  command.add_flag("--anonymous", flags.anonymous,
+                   "Leave out names of hosts and files, and command lines");
+  add_parsed(command, "--shortlist N", flags.shortlist, whole_number(1, 100'000),
              "How many of the model's proposals a pick may come from (5)");
-  on_parsed(*command, session, flags, report);
 }
 
 }  // namespace overlaptune::cli

@@ -133,12 +133,9 @@ OrderedJson document(const RunFlags& flags, const Outcome& outcome) {
       {"reason", outcome.result.reason}};
   const auto add_times = [&](const std::string& name, const RunResult& result) {
     const auto summary = summary_of(result);
-    const auto time = [&](Microseconds Summary::*field) {
-      return summary ? json_of(std::optional((*summary).*field)) : OrderedJson();
-    };
-    json[name + "_us"] = time(&Summary::median);
-    json[name + "_p10_us"] = time(&Summary::p10);
-    json[name + "_p90_us"] = time(&Summary::p90);
+    json[name + "_us"] = json_of(part_of(summary, &Summary::median));
+    json[name + "_p10_us"] = json_of(part_of(summary, &Summary::p10));
+    json[name + "_p90_us"] = json_of(part_of(summary, &Summary::p90));
   };
   add_times("measured", outcome.result);
   json["repetitions"] = slowest_rank(outcome.result).size();
@@ -162,11 +159,9 @@ Table times_table(const Outcome& outcome) {
   Table table{.name = "times", .columns = columns_of("config, verdict, median us, p10 us, p90 us")};
   const auto add = [&](const Config& config, const RunResult& result) {
     const auto summary = summary_of(result);
-    const auto time = [&](Microseconds Summary::*field) {
-      return summary ? Cell(((*summary).*field).count()) : Cell();
-    };
-    table.rows.push_back({cell(strategy_of(config)), cell(result.verdict), time(&Summary::median),
-                          time(&Summary::p10), time(&Summary::p90)});
+    table.rows.push_back(
+        {cell(strategy_of(config)), cell(result.verdict), cell(part_of(summary, &Summary::median)),
+         cell(part_of(summary, &Summary::p10)), cell(part_of(summary, &Summary::p90))});
   };
   add(outcome.config, outcome.result);
   if (outcome.config != Config{}) add(Config{}, outcome.sequential);
@@ -235,32 +230,30 @@ int run(const RunFlags& given, const Session& /*session*/) {
 }  // namespace
 
 void add_run(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<RunFlags>();
-  CLI::App* command = add_command(
-      root, "run", "Run one config of one problem beside sequential, and trace it",
+  const auto [command, flags] = add_command(
+      root, session, "run", "Run one config of one problem beside sequential, and trace it",
       "overlaptune run --machine sim:h200-nvlink-x8 --problem gemm_all_reduce:4k,8k,3584:bf16:8 "
       "\\\n"
       "    --config 'chunked ctas=16 chunks=4' --trace trace.json",
-      flags->common);
-  add_machine_flags(*command, flags->machine);
-  add_problem_flags(*command, flags->asked);
-  auto* config = add_parsed(*command, "--config LINE", flags->config, parse_config,
+      run);
+  add_machine_flags(command, flags.machine);
+  add_problem_flags(command, flags.asked);
+  auto* config = add_parsed(command, "--config LINE", flags.config, parse_config,
                             "The config, as `overlaptune query` prints it");
   // CLI11 counts a flag that the environment sets as given, but --config may be beside that.
-  add_database_flag(*command, flags->database)
+  add_database_flag(command, flags.database)
       ->required(false)
       ->envname("")
       ->description(
           fmt::format("Database with a winner of the problem, instead of --config (default: {})",
                       kDatabaseVariable))
       ->excludes(config);
-  add_launch_flag(*command, flags->launch);
-  add_parsed(*command, "--repetitions N", flags->repetitions, whole_number(1, kMostRepetitions),
+  add_launch_flag(command, flags.launch);
+  add_parsed(command, "--repetitions N", flags.repetitions, whole_number(1, kMostRepetitions),
              "Timed repetitions of each (9)");
-  add_parsed(*command, "--phase PHASE", flags->phase, parse_name<RunPhase>,
+  add_parsed(command, "--phase PHASE", flags.phase, parse_name<RunPhase>,
              "Conditions, as in the second runs of tune: steady, cold or beside (steady)");
-  add_text(*command, "--trace FILE", flags->trace, "Chrome trace to write, for ui.perfetto.dev");
-  on_parsed(*command, session, flags, run);
+  add_text(command, "--trace FILE", flags.trace, "Chrome trace to write, for ui.perfetto.dev");
 }
 
 }  // namespace overlaptune::cli

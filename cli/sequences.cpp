@@ -48,9 +48,7 @@ bool is_power_of_two(int number) {
 }
 
 void check_gpus(const SequencesFlags& flags) {
-  if (!is_power_of_two(flags.gpus)) {
-    refuse("--gpus {}: expected a power of two", flags.gpus);
-  }
+  if (!is_power_of_two(flags.gpus)) refuse("--gpus {}: expected a power of two", flags.gpus);
   if (flags.gpus % flags.gpus_per_node != 0) {
     refuse("--gpus {}: expected a multiple of --gpus-per-node {}", flags.gpus, flags.gpus_per_node);
   }
@@ -235,35 +233,33 @@ void add_limit_flags(CLI::App& command, AskedLimits& flags) {
 }  // namespace
 
 void add_sequences(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<SequencesFlags>();
-  CLI::App* command = add_command(
-      root, "sequences", "Plans sequence-parallel groups of different sizes for each batch",
+  const auto [command, flags] = add_command(
+      root, session, "sequences",
+      "Plans sequence-parallel groups of different sizes for each batch",
       "overlaptune sequences --lengths lengths.txt --gpus 64 --gpus-per-node 8 --batch 512 \\\n"
       "    --max-length 192k --costs costs.json --model gpt-7b --picture",
-      flags->common);
-  add_text(*command, "--lengths FILE", flags->lengths, "Sequence lengths in tokens, one a line")
+      sequences);
+  add_text(command, "--lengths FILE", flags.lengths, "Sequence lengths in tokens, one a line")
       ->required();
-  command->get_option("--verbose")
+  command.get_option("--verbose")
       ->description("Print a line for each batch, too; log every step, with the time of day");
-  add_parsed(*command, "--gpus N", flags->gpus, whole_number(1, kMostGpus), "GPUs: a power of two")
+  add_parsed(command, "--gpus N", flags.gpus, whole_number(1, kMostGpus), "GPUs: a power of two")
       ->required();
-  add_parsed(*command, "--gpus-per-node N", flags->gpus_per_node, whole_number(1, kMostGpus),
+  add_parsed(command, "--gpus-per-node N", flags.gpus_per_node, whole_number(1, kMostGpus),
              "GPUs of a node")
       ->required();
-  add_parsed(*command, "--batch N", flags->batch, whole_number(1, kMostBatch),
-             "Sequences of a batch")
+  add_parsed(command, "--batch N", flags.batch, whole_number(1, kMostBatch), "Sequences of a batch")
       ->required();
-  add_parsed(*command, "--batches N", flags->batches, whole_number(1, kMostBatch),
+  add_parsed(command, "--batches N", flags.batches, whole_number(1, kMostBatch),
              "Plan only the first batches of the file");
-  add_parsed(*command, "--max-length SIZE", flags->max_length, size_of_bits(40),
+  add_parsed(command, "--max-length SIZE", flags.max_length, size_of_bits(40),
              "Context length: longer sequences are dropped")
       ->required();
-  command->add_flag("--cut", flags->cut, "Cut longer sequences instead of dropping them");
-  add_cost_flags(*command, flags->costs);
-  add_limit_flags(*command, flags->limits);
-  command->add_flag("--picture", flags->picture, "Draw the plan of the first batch");
-  add_text(*command, "--out FILE", flags->out, "File for the JSON document with all plans");
-  on_parsed(*command, session, flags, sequences);
+  command.add_flag("--cut", flags.cut, "Cut longer sequences instead of dropping them");
+  add_cost_flags(command, flags.costs);
+  add_limit_flags(command, flags.limits);
+  command.add_flag("--picture", flags.picture, "Draw the plan of the first batch");
+  add_text(command, "--out FILE", flags.out, "File for the JSON document with all plans");
 }
 
 }  // namespace overlaptune::cli

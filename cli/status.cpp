@@ -121,13 +121,12 @@ int status(const StatusFlags& flags, const Session& /*session*/) {
 }  // namespace
 
 void add_status(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<StatusFlags>();
-  CLI::App* command = add_command(
-      root, "status", "What is tuned for which GPUs, how old it is, and what of it answers here",
-      "overlaptune status --db f.db", flags->common);
-  add_database_flag(*command, flags->database);
-  add_profile_flag(*command, flags->machine);
-  on_parsed(*command, session, flags, status);
+  const auto [command, flags] =
+      add_command(root, session, "status",
+                  "What is tuned for which GPUs, how old it is, and what of it answers here",
+                  "overlaptune status --db f.db", status);
+  add_database_flag(command, flags.database);
+  add_profile_flag(command, flags.machine);
 }
 
 }  // namespace overlaptune::cli

@@ -96,47 +96,45 @@ Expected<std::optional<double>> read_rate(const std::string& text) {
 }  // namespace
 
 void add_step(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<StepFlags>();
-  CLI::App* command = add_command(
-      root, "step", "Schedules a layer, a pass or a training step to hide its communication",
+  const auto [command, flags] = add_command(
+      root, session, "step",
+      "Schedules a layer, a pass or a training step to hide its communication",
       "overlaptune step --db f.db --model examples/models/llama-3-70b.json --tp 8 --dp 16 \\\n"
       "    --tokens 8k --data-parallel-gb-per-s 50 --trace step.json",
-      flags->common);
-  add_text(*command, "--model FILE", flags->model, "Hugging Face config.json of the model");
-  add_assume_dense_flag(*command, flags->reading);
-  add_measured_flags(*command, flags->measured);
-  add_parsed(*command, "--tp N", flags->shape.tp, whole_number(1, kMostRanks),
+      run_step);
+  add_text(command, "--model FILE", flags.model, "Hugging Face config.json of the model");
+  add_assume_dense_flag(command, flags.reading);
+  add_measured_flags(command, flags.measured);
+  add_parsed(command, "--tp N", flags.shape.tp, whole_number(1, kMostRanks),
              "GPUs that a layer is divided over (1)");
-  add_parsed(*command, "--dp N", flags->shape.dp, whole_number(1, kMostReplicas),
+  add_parsed(command, "--dp N", flags.shape.dp, whole_number(1, kMostReplicas),
              "Replicas of the model, whose gradients are summed (1)");
-  add_text(*command, "--sequence-parallel yes|no", flags->sequence_parallel,
+  add_text(command, "--sequence-parallel yes|no", flags.sequence_parallel,
            "yes (the default): all-gather and reduce-scatter; no: all-reduce (plain TP)")
       ->check(CLI::IsMember({"yes", "no"}));
-  add_text(*command, "--gradient-norm yes|no", flags->gradient_norm,
+  add_text(command, "--gradient-norm yes|no", flags.gradient_norm,
            "yes (the default): the optimiser waits for the norm of all gradients")
       ->check(CLI::IsMember({"yes", "no"}));
-  add_parsed(*command, "--micro-batch N", flags->shape.micro_batch,
+  add_parsed(command, "--micro-batch N", flags.shape.micro_batch,
              whole_number(std::int64_t{1}, kMostSequences), "Sequences of a micro-batch (1)");
-  add_parsed(*command, "--tokens SIZE", flags->shape.tokens, size_of_bits(31),
+  add_parsed(command, "--tokens SIZE", flags.shape.tokens, size_of_bits(31),
              "Tokens of a sequence, as in 8k");
-  add_parsed(*command, "--put-off LAYERS", flags->shape.put_off_layers,
-             whole_number(0, kMostPutOff),
+  add_parsed(command, "--put-off LAYERS", flags.shape.put_off_layers, whole_number(0, kMostPutOff),
              "Layers by which weight gradients may be put off, which costs memory (1)");
-  add_parsed(*command, "--scope SCOPE", flags->shape.scope, parse_name<Scope>,
+  add_parsed(command, "--scope SCOPE", flags.shape.scope, parse_name<Scope>,
              "What is planned: " + names_of<Scope>() + " (a training step, the default)");
-  add_parsed(*command, "--memory-gb-per-s RATE", flags->known.memory_gb_per_s, read_rate,
+  add_parsed(command, "--memory-gb-per-s RATE", flags.known.memory_gb_per_s, read_rate,
              "Rate of the GPU's memory (default: times stored by scripts/compare-step --store, "
              "else 0.9 of the data sheet's, else as probed)");
-  add_parsed(*command, "--attention-tflops RATE", flags->known.attention_tflops, read_rate,
+  add_parsed(command, "--attention-tflops RATE", flags.known.attention_tflops, read_rate,
              "Rate of attention's two products (default: times stored by scripts/compare-step "
              "--store, else 0.7 of a large GEMM's)");
   add_parsed(
-      *command, "--data-parallel-gb-per-s RATE", flags->known.data_parallel_gb_per_s, read_rate,
+      command, "--data-parallel-gb-per-s RATE", flags.known.data_parallel_gb_per_s, read_rate,
       "Rate of a GPU's links between replicas (default: collectives of --dp ranks as probed)");
-  add_text(*command, "--graph FILE", flags->graph, "A graph of tasks as JSON, instead of a model");
-  add_text(*command, "--trace FILE", flags->trace,
+  add_text(command, "--graph FILE", flags.graph, "A graph of tasks as JSON, instead of a model");
+  add_text(command, "--trace FILE", flags.trace,
            "File for the schedule, to open with ui.perfetto.dev");
-  on_parsed(*command, session, flags, run_step);
 }
 
 }  // namespace overlaptune::cli

@@ -88,9 +88,7 @@ int tune(const TuneFlags& flags, const Session& session) {
   const Platform& platform = machine->platform();
   for (const Problem& problem : work.problems) {
     const auto fitting = fits(problem, platform);
-    if (!fitting) {
-      refuse("problem {}: {}", to_string(problem), fitting.error().message);
-    }
+    if (!fitting) refuse("problem {}: {}", to_string(problem), fitting.error().message);
   }
   catch_interrupts();
   Store store(flags.database, Access::create);
@@ -125,31 +123,29 @@ int tune(const TuneFlags& flags, const Session& session) {
 }  // namespace
 
 void add_tune(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<TuneFlags>();
-  CLI::App* command = add_command(
-      root, "tune", "Find and validate the best config of each problem",
+  const auto [command, flags] = add_command(
+      root, session, "tune", "Find and validate the best config of each problem",
       "overlaptune tune --machine sim:h200-nvlink-x8 --db f.db \\\n"
       "    --model examples/models/llama-3-70b.json --tp 8 --tokens 1k,4k,16k --sequence-parallel",
-      flags->common);
-  add_machine_flags(*command, flags->machine);
-  add_database_flag(*command, flags->database);
-  add_workload_flags(*command, flags->workload);
-  TuneOptions& options = flags->options;
-  add_parsed(*command, "--top-k K", options.top_k, whole_number(1, kMostCandidates),
+      tune);
+  add_machine_flags(command, flags.machine);
+  add_database_flag(command, flags.database);
+  add_workload_flags(command, flags.workload);
+  TuneOptions& options = flags.options;
+  add_parsed(command, "--top-k K", options.top_k, whole_number(1, kMostCandidates),
              "Most candidates a problem that the model proposes (8)");
-  add_parsed(*command, "--explore N", options.explore, whole_number(0, kMostCandidates),
+  add_parsed(command, "--explore N", options.explore, whole_number(0, kMostCandidates),
              "Candidates a problem drawn at random without asking the model (0)");
-  add_parsed(*command, "--budget TIME", options.budget, parse_duration,
+  add_parsed(command, "--budget TIME", options.budget, parse_duration,
              "Measure nothing new after this long, probes included, as in 90s, 5m, 2h; problems "
              "share what probing leaves");
-  command->add_flag_callback(
+  command.add_flag_callback(
       "--quick-probe", [&options] { options.probes = ProbeDepth::quick; },
       "Where probes are missing, measure fewer of them");
-  command->add_flag("--resume", options.resume,
-                    "Continue the last tuning run, which must be of the same request");
-  add_parsed(*command, "--launch LAUNCH,...", options.launches, list_of(parse_name<Launch>),
+  command.add_flag("--resume", options.resume,
+                   "Continue the last tuning run, which must be of the same request");
+  add_parsed(command, "--launch LAUNCH,...", options.launches, list_of(parse_name<Launch>),
              "How configs are launched (graph); exclusive_ ones are those of exclusive worlds");
-  on_parsed(*command, session, flags, tune);
 }
 
 }  // namespace overlaptune::cli

@@ -208,34 +208,32 @@ Table with_calibration(Table table, const std::string& source) {
 }
 
 void add_whatif(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<WhatIfFlags>();
-  CLI::App* command = add_command(
-      root, "whatif", "What a collective or a training step takes on other links",
-      "overlaptune whatif --cluster hgx-h100 --op all_reduce --bytes 20G --gpus 64", flags->common);
-  add_parsed(*command, "--cluster NAME,...", flags->clusters, names,
+  const auto [command, flags] = add_command(
+      root, session, "whatif", "What a collective or a training step takes on other links",
+      "overlaptune whatif --cluster hgx-h100 --op all_reduce --bytes 20G --gpus 64", whatif);
+  add_parsed(command, "--cluster NAME,...", flags.clusters, names,
              "JSON files, or of " + cluster::names_of_clusters() +
                  "; NODE+NETWORK joins two, as in hgx-h100+ib-200")
       ->required();
-  add_parsed(*command, "--op OP", flags->operation, parse_name<cluster::Operation>,
+  add_parsed(command, "--op OP", flags.operation, parse_name<cluster::Operation>,
              names_of<cluster::Operation>());
-  add_parsed(*command, "--bytes SIZE,...", flags->bytes, list_of(parse_bytes),
+  add_parsed(command, "--bytes SIZE,...", flags.bytes, list_of(parse_bytes),
              "Bytes of the whole buffer, as nccl-tests counts them: 1M,64MiB,20GB");
-  add_parsed(*command, "--gpus N", flags->gpus, whole_number(2, kMostGpusAsked),
+  add_parsed(command, "--gpus N", flags.gpus, whole_number(2, kMostGpusAsked),
              "GPUs that take part");
-  add_text(*command, "--calibrate FILE", flags->calibrate,
+  add_text(command, "--calibrate FILE", flags.calibrate,
            "Measured times: CSV of op,gpus,bytes,us, what nccl-tests or rccl-tests printed or "
            "wrote, or a database with probes");
-  add_parsed(*command, "--platform NAME,...", flags->platforms, names,
+  add_parsed(command, "--platform NAME,...", flags.platforms, names,
              "Platforms of the database of --calibrate (default: the only one)");
-  add_text(*command, "--model FILE", flags->model, "Hugging Face config.json of a model to train");
-  add_assume_dense_flag(*command, flags->reading);
-  add_parsed(*command, "--data-parallel N", flags->data_parallel, whole_number(2, kMostGpusAsked),
+  add_text(command, "--model FILE", flags.model, "Hugging Face config.json of a model to train");
+  add_assume_dense_flag(command, flags.reading);
+  add_parsed(command, "--data-parallel N", flags.data_parallel, whole_number(2, kMostGpusAsked),
              "Replicas of --model, whose gradients are all-reduced");
-  add_parsed(*command, "--tensor-parallel N", flags->tensor_parallel,
-             whole_number(1, kMostGpusAsked), "GPUs of each replica of --model (1)");
-  add_parsed(*command, "--utilisation SHARE", flags->utilisation, share,
+  add_parsed(command, "--tensor-parallel N", flags.tensor_parallel, whole_number(1, kMostGpusAsked),
+             "GPUs of each replica of --model (1)");
+  add_parsed(command, "--utilisation SHARE", flags.utilisation, share,
              "Share of the data sheet's TFLOP/s that a step of --model reaches (0.4)");
-  on_parsed(*command, session, flags, whatif);
 }
 
 }  // namespace overlaptune::cli

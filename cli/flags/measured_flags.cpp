@@ -57,9 +57,7 @@ MeasuredFlags with_default(MeasuredFlags flags) {
 MeasuredPlatform measured_platform(const MeasuredFlags& flags, const CommonFlags& common,
                                    const ModelConfig& config,
                                    const std::function<std::vector<int>(int gpus)>& ranks) {
-  if (!flags.database.empty()) {
-    return MeasuredPlatform::of_database(flags.database, flags.platform);
-  }
+  if (!flags.database.empty()) return MeasuredPlatform::of_database(flags.database, flags.platform);
   const auto machine = open(flags.machine, common);
   const Platform platform = machine->platform();
   catch_interrupts();

@@ -12,22 +12,16 @@
 namespace overlaptune::cli {
 namespace {
 
-struct Given {
-  const char* flag;
-  bool given;
-};
+/// A way to name a problem: flags that belong together, and whether each is given.
+using Way = std::vector<std::pair<std::string, bool>>;
 
-/// A way to name a problem: flags that belong together.
-struct Way {
-  std::vector<Given> flags{};
-  [[nodiscard]] std::vector<std::string> named(bool given) const {
-    std::vector<std::string> names;
-    for (const Given& flag : flags) {
-      if (flag.given == given) names.emplace_back(flag.flag);
-    }
-    return names;
+std::vector<std::string> named(const Way& way, bool given) {
+  std::vector<std::string> names;
+  for (const auto& [flag, is_given] : way) {
+    if (is_given == given) names.push_back(flag);
   }
-};
+  return names;
+}
 
 constexpr const char* kWays =
     "--problem OP:M,N,K:dtype:ranks, or --op, --m, --n, --k, --dtype and --ranks, or --model, "
@@ -98,31 +92,29 @@ void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
 }
 
 AskedProblem read_problem(const ProblemFlags& flags) {
-  const std::array<Way, 3> ways{Way{{{"--problem", flags.problem.has_value()}}},
-                                Way{{{"--op", flags.op.has_value()},
-                                     {"--m", flags.m.has_value()},
-                                     {"--n", flags.n.has_value()},
-                                     {"--k", flags.k.has_value()},
-                                     {"--dtype", flags.elements.has_value()},
-                                     {"--ranks", flags.ranks.has_value()}}},
-                                Way{{{"--model", !flags.model.empty()},
-                                     {"--layer", flags.layer.has_value()},
-                                     {"--tokens", flags.tokens.has_value()},
-                                     {"--tp", flags.tp.has_value()}}}};
+  const std::array<Way, 3> ways{{{{"--problem", flags.problem.has_value()}},
+                                 {{"--op", flags.op.has_value()},
+                                  {"--m", flags.m.has_value()},
+                                  {"--n", flags.n.has_value()},
+                                  {"--k", flags.k.has_value()},
+                                  {"--dtype", flags.elements.has_value()},
+                                  {"--ranks", flags.ranks.has_value()}},
+                                 {{"--model", !flags.model.empty()},
+                                  {"--layer", flags.layer.has_value()},
+                                  {"--tokens", flags.tokens.has_value()},
+                                  {"--tp", flags.tp.has_value()}}}};
   std::vector<const Way*> begun;
   for (const Way& way : ways) {
-    if (!way.named(true).empty()) begun.push_back(&way);
+    if (!named(way, true).empty()) begun.push_back(&way);
   }
-  if (begun.empty()) {
-    refuse("no problem given: expected {}", kWays);
-  }
+  if (begun.empty()) refuse("no problem given: expected {}", kWays);
   if (begun.size() > 1) {
-    refuse("{} and {}: give one of {}", begun[0]->named(true).front(),
-           begun[1]->named(true).front(), kWays);
+    refuse("{} and {}: give one of {}", named(*begun[0], true).front(),
+           named(*begun[1], true).front(), kWays);
   }
-  if (const auto missing = begun.front()->named(false); !missing.empty()) {
+  if (const auto missing = named(*begun.front(), false); !missing.empty()) {
     refuse("{}: missing beside {}", fmt::join(missing, ", "),
-           fmt::join(begun.front()->named(true), ", "));
+           fmt::join(named(*begun.front(), true), ", "));
   }
   if (flags.sequence_parallel && flags.model.empty()) {
     refuse("--sequence-parallel: expected only beside --model");
