@@ -124,9 +124,8 @@ struct Judged {
 
 Judged judged_without(const Snapshot& stored, PlatformId platform, Learning learning,
                       int shortlist) {
-  const auto record =
-      std::find_if(stored.platforms.begin(), stored.platforms.end(),
-                   [&](const PlatformRecord& each) { return each.stored.id == platform; });
+  const auto record = std::ranges::find(stored.platforms, platform,
+                                        [](const PlatformRecord& each) { return each.stored.id; });
   PlatformResults results{.platform = record->stored.platform,
                           .measurements = record->measurements};
   std::copy_if(stored.candidates.begin(), stored.candidates.end(),
@@ -184,8 +183,7 @@ int leave_one_out(const EvaluateFlags& flags, const Snapshot& snapshot, Platform
 int untuned(const EvaluateFlags& flags) {
   const auto machine = open(flags.machine, flags.common);
   warn_if_simulated(flags.machine, *machine);
-  const auto results = run_untuned(
-      *machine, {.database = flags.database, .problems = flags.untuned, .seed = flags.common.seed});
+  const auto results = run_untuned(*machine, flags.database, flags.untuned, flags.common.seed);
   const Table summary = untuned_summary(results);
   const Table problems = untuned_table(results);
   if (flags.common.json) {

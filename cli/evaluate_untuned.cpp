@@ -28,16 +28,18 @@ std::vector<Problem> tuned_problems(const Store& store, PlatformId platform) {
 
 }  // namespace
 
-std::vector<UntunedResult> run_untuned(Machine& machine, const UntunedOptions& options) {
-  const Store store(options.database, Access::read);
+std::vector<UntunedResult> run_untuned(Machine& machine, const std::string& database, int count,
+                                       std::uint64_t seed) {
+  constexpr int kTopK = 8;  // most candidates of the short tuning of each problem
+  const Store store(database, Access::read);
   const StoredPlatform platform = value_or_throw(store.platform(machine.platform()));
-  const auto problems = untuned_problems(tuned_problems(store, platform.id), platform.platform,
-                                         options.problems, options.seed);
+  const auto problems =
+      untuned_problems(tuned_problems(store, platform.id), platform.platform, count, seed);
   if (problems.empty()) {
-    refuse("--db {}: no winner of {}: run `overlaptune tune` into this database first",
-           options.database, full_name(machine.platform()));
+    refuse("--db {}: no winner of {}: run `overlaptune tune` into this database first", database,
+           full_name(machine.platform()));
   }
-  const AnswerSnapshot answers({options.database}, {.described = platform.platform});
+  const AnswerSnapshot answers({database}, {.described = platform.platform});
   // A model of its own learns from the short tunings; the answers must not know them.
   LearnedModel tuning = value_or_throw(learned_model(
       platform.platform, store.measurements(platform.id), store.valid_candidates(platform.id)));
@@ -53,7 +55,7 @@ std::vector<UntunedResult> run_untuned(Machine& machine, const UntunedOptions& o
       continue;
     }
     auto result = overlaptune::run_untuned(machine, tuning, problems[i], Launch::graph,
-                                           {answer.config, *answer.predicted}, options.top_k);
+                                           {answer.config, *answer.predicted}, kTopK);
     if (!result && result.error().kind == ErrorKind::bad_input) {
       spdlog::warn("{}: left out: {}", to_string(problems[i]), result.error().message);
       continue;

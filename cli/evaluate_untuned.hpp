@@ -10,18 +10,12 @@
 
 namespace overlaptune::cli {
 
-struct UntunedOptions {
-  std::string database{};
-  int problems = 0;
-  int top_k = 8;  ///< most candidates of the short tuning of each problem
-  std::uint64_t seed = 0;
-};
-
-/// Draws problems near those that have winners, takes the answer for each as `query` gives it, and
-/// measures it. Returns what was measured before a signal came, if one does. Throws `Failure` where
-/// the database has no winner or no probes of the machine's platform, or the machine is lost.
-[[nodiscard]] std::vector<UntunedResult> run_untuned(Machine& machine,
-                                                     const UntunedOptions& options);
+/// Draws so many problems near those that have winners, takes the answer for each as `query` gives
+/// it, and measures it. Returns what was measured before a signal came, if one does. Throws
+/// `Failure` where the database has no winner or no probes of the machine's platform, or the
+/// machine is lost.
+[[nodiscard]] std::vector<UntunedResult> run_untuned(Machine& machine, const std::string& database,
+                                                     int count, std::uint64_t seed);
 
 /// One line that sums up: errors, regret, how many are slower than `sequential`.
 [[nodiscard]] Table untuned_summary(const std::vector<UntunedResult>& results);

@@ -5,10 +5,13 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "cli/flags/problem_flags.hpp"
 #include "core/base/readable.hpp"
+#include "core/base/text_file.hpp"
 #include "planning/whatif/cluster_file.hpp"
+#include "query/measured_times.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -151,6 +154,27 @@ Expected<std::vector<std::string>> names(const std::string& text) {
 
 }  // namespace
 
+MeasuredTimes measured_times(const WhatIfFlags& flags, cluster::Operation operation) {
+  if (flags.calibrate.empty()) return {};
+  if (!flags.platforms.empty() && !is_database(flags.calibrate)) {
+    refuse("--platform: expected beside a database as --calibrate");
+  }
+  if (is_database(flags.calibrate)) {
+    auto measured = stored_times(flags.calibrate, flags.platforms);
+    if (!measured.rows.empty()) return measured;
+    refuse("{}: no collective is stored: run `overlaptune probe` first", flags.calibrate);
+  }
+  const std::string text = value_or_throw(read_text_file(flags.calibrate));
+  return {.rows = value_or_throw(cluster::parse_rows(text, flags.calibrate, operation)),
+          .source = called(flags.calibrate)};
+}
+
+void warn_of(const cluster::Cluster& cluster, const MeasuredTimes& measured) {
+  for (const std::string& note : cluster.notes) spdlog::warn("{}: {}", cluster.name, note);
+  if (measured.rows.empty()) return;
+  for (const std::string& doubt : cluster::doubts(cluster, measured.rows)) spdlog::warn(doubt);
+}
+
 OrderedJson json_of(const WhatIfAnswer& answer) {
   const cluster::Estimate& estimate = answer.estimate;
   OrderedJson document{{"cluster", answer.cluster},
@@ -201,10 +225,7 @@ std::string grounds(const std::string& source) {
 }
 
 Table with_calibration(Table table, const std::string& source) {
-  if (source.empty()) return table;
-  table.columns.push_back({"calibrated by"});
-  for (auto& row : table.rows) row.emplace_back(source);
-  return table;
+  return source.empty() ? table : with_column(std::move(table), "calibrated by", source);
 }
 
 void add_whatif(CLI::App& root, Session& session) {

@@ -49,19 +49,20 @@ void write_tuning_runs(std::ostream& out, const Store::Impl& impl, const Names& 
         opened(db::to_json(run, RunKind::tuning, impl.noted(platforms, run.platform, "platform")),
                "layer_gemms"));
     Rows gemms(out, "      ");
-    impl.each_layer_gemm(run.id,
-                         [&](const LayerGemm& gemm) { gemms.add(dumped(db::to_json(gemm))); });
+    impl.each_layer_gemm(run.id, [&](const LayerGemm& gemm) {
+      gemms.add(dumped(db::kLayerGemm.write<Json>(gemm)));
+    });
     // Runs without phases are written as they were before there were any.
     bool first = true;
     Rows phases(out, "      ");
     impl.each_phase_result(run.id, [&](const PhaseResult& result) {
       if (std::exchange(first, false)) out << "], \"phase_results\": [";
-      phases.add(dumped(db::to_json(result)));
+      phases.add(dumped(db::kPhaseResult.write<Json>(result)));
     });
     out << "], \"candidates\": [";
     Rows candidates(out, "      ");
     impl.each_candidate_of(run.id, [&](const StoredCandidate& stored) {
-      candidates.add(dumped(db::to_json(stored.candidate)));
+      candidates.add(dumped(db::kCandidate.write<Json>(stored.candidate)));
     });
     out << "]}";
   });
@@ -75,7 +76,7 @@ void write_probe_runs(std::ostream& out, const Store::Impl& impl, const Names& p
                "measurements"));
     Rows measurements(out, "      ");
     impl.each_measurement(run.id, [&](const Measurement& measurement) {
-      measurements.add(dumped(db::to_json(measurement)));
+      measurements.add(dumped(db::kMeasurement.write<Json>(measurement)));
     });
     out << "]}";
   });

@@ -54,7 +54,8 @@ void fill(Store::Impl& staging, const JsonReader& document) {
   document["probe_runs"].each([&](const JsonReader& at) {
     const auto run = insert_run(at, RunKind::probe);
     at["measurements"].each([&](const JsonReader& measurement) {
-      staging.insert_measurement(run, db::measurement_of(measurement), Conflict::replace);
+      staging.insert_measurement(run, read_as<Measurement>(db::kMeasurement, measurement),
+                                 Conflict::replace);
     });
   });
   document["tuning_runs"].each([&](const JsonReader& at) {
@@ -62,17 +63,19 @@ void fill(Store::Impl& staging, const JsonReader& document) {
     // Exports of older programs, which did not store the products of models, have no such field.
     if (at.has("layer_gemms")) {
       at["layer_gemms"].each([&](const JsonReader& gemm) {
-        staging.insert_layer_gemm(run, db::layer_gemm_of(gemm), Conflict::replace);
+        staging.insert_layer_gemm(run, read_as<LayerGemm>(db::kLayerGemm, gemm), Conflict::replace);
       });
     }
     // Those of programs whose second runs had no phases have no such field.
     if (at.has("phase_results")) {
       at["phase_results"].each([&](const JsonReader& result) {
-        staging.insert_phase_result(run, db::phase_result_of(result), Conflict::replace);
+        staging.insert_phase_result(run, read_as<PhaseResult>(db::kPhaseResult, result),
+                                    Conflict::replace);
       });
     }
     at["candidates"].each([&](const JsonReader& candidate) {
-      staging.insert_candidate(run, db::candidate_of(candidate), Conflict::replace);
+      staging.insert_candidate(run, read_as<Candidate>(db::kCandidate, candidate),
+                               Conflict::replace);
     });
   });
   document["winners"].each([&](const JsonReader& at) {

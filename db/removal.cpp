@@ -49,9 +49,8 @@ std::vector<Run> all_runs(Connection& connection) {
                  brief.finished, brief.rows, brief.winners, brief.needed);
     }
   }
-  std::sort(list.begin(), list.end(), [](const Run& a, const Run& b) {
-    return std::pair(a.brief.tuning, a.provenance) < std::pair(b.brief.tuning, b.provenance);
-  });
+  std::ranges::sort(list, {},
+                    [](const Run& run) { return std::pair(run.brief.tuning, run.provenance); });
   return list;
 }
 

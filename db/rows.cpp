@@ -62,7 +62,7 @@ std::string join(std::initializer_list<std::string_view> lists) {
 }
 
 Insert insert_sql(std::string_view table, std::string_view key, std::string_view values,
-                  const std::optional<SealColumn>& seal, std::string_view joined) {
+                  std::string_view seal, std::string_view joined) {
   std::string row;
   std::string columns;
   std::string changes;
@@ -80,10 +80,10 @@ Insert insert_sql(std::string_view table, std::string_view key, std::string_view
   };
   for_each_column(values, change);
   std::string source = fmt::format("(SELECT {}) {}", row, joined);
-  if (seal) {
-    source = fmt::format("(SELECT *, {} AS {} FROM {})", seal->expression, seal->name, source);
-    add(columns, std::string(seal->name));
-    change(seal->name);
+  if (!seal.empty()) {
+    source = fmt::format("(SELECT *, {} AS seal FROM {})", seal, source);
+    add(columns, "seal");
+    change("seal");
   }
   // SQLite needs the WHERE to tell the ON CONFLICT from that of a join.
   const std::string insert =
@@ -92,22 +92,20 @@ Insert insert_sql(std::string_view table, std::string_view key, std::string_view
   return {.keep = insert + "NOTHING", .replace = insert + "UPDATE SET " + changes};
 }
 
-SealColumn winner_seal() {
-  return {"seal", seal_of({"(SELECT fingerprint FROM platforms f WHERE f.id = platform_id)",
-                           kProblemColumns, "launch, config, run_id, validated_at", kOutcomeColumns,
-                           kComparisonColumns})};
+std::string winner_seal() {
+  return seal_of({"(SELECT fingerprint FROM platforms f WHERE f.id = platform_id)", kProblemColumns,
+                  "launch, config, run_id, validated_at", kOutcomeColumns, kComparisonColumns});
 }
 
-SealColumn candidate_seal() {
-  return {
-      "seal",
-      seal_of({"(SELECT fingerprint FROM platforms f JOIN tuning_runs t ON t.platform_id = "
-               "f.id WHERE t.id = run_id)",
-               "run_id, problem_id", kProblemColumns, "launch, config, verdict", kOutcomeColumns})};
+std::string candidate_seal() {
+  return seal_of(
+      {"(SELECT fingerprint FROM platforms f JOIN tuning_runs t ON t.platform_id = f.id "
+       "WHERE t.id = run_id)",
+       "run_id, problem_id", kProblemColumns, "launch, config, verdict", kOutcomeColumns});
 }
 
-std::string sealed(const SealColumn& seal) {
-  return fmt::format("({} IS {})", seal.name, seal.expression);
+std::string sealed(std::string_view seal) {
+  return fmt::format("(seal IS {})", seal);
 }
 
 std::optional<Summary> read_summary(Query& query) {

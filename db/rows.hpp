@@ -60,18 +60,14 @@ inline constexpr std::string_view kMeasuredColumns =
     "collective_p10_us, collective_p90_us, collective_count, library_block_m, library_block_n, "
     "library_block_k, library_stages, library_cluster, sm_clock_mhz, power_w";
 
-/// The column for a seal, and the expression in SQL that gives it.
-struct SealColumn {
-  std::string_view name;
-  std::string expression;
-};
+// Seals in SQL, for a column `seal`.
 
 /// `seal_of(…)` in SQL, for a row of `winners` alone.
-[[nodiscard]] SealColumn winner_seal();
+[[nodiscard]] std::string winner_seal();
 /// `seal_of(…)` in SQL, for a row of `candidates` joined with its row of `problems`.
-[[nodiscard]] SealColumn candidate_seal();
+[[nodiscard]] std::string candidate_seal();
 /// 1 where the seal of a row agrees with its values, otherwise 0; in SQL.
-[[nodiscard]] std::string sealed(const SealColumn& seal);
+[[nodiscard]] std::string sealed(std::string_view seal);
 
 /// Several column lists as one.
 [[nodiscard]] std::string join(std::initializer_list<std::string_view> lists);
@@ -90,9 +86,9 @@ struct Insert {
 };
 
 /// `INSERT INTO table (key, values) … ON CONFLICT (key) …`, with parameters for key and values.
-/// The expression of a seal may use all columns of the row, and the columns that `join` brings.
+/// The seal may use all columns of the row, and the columns that `join` brings; empty: none.
 [[nodiscard]] Insert insert_sql(std::string_view table, std::string_view key,
-                                std::string_view values, const std::optional<SealColumn>& seal = {},
+                                std::string_view values, std::string_view seal = "",
                                 std::string_view join = "");
 
 // Fields as columns, in the order of their list. All are NULL where the value is absent.

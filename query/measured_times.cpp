@@ -11,18 +11,9 @@
 namespace overlaptune {
 namespace {
 
+/// Operations have the names of collectives.
 cluster::Operation operation_of(Collective collective) {
-  switch (collective) {
-    case Collective::all_reduce:
-      return cluster::Operation::all_reduce;
-    case Collective::reduce_scatter:
-      return cluster::Operation::reduce_scatter;
-    case Collective::all_gather:
-      return cluster::Operation::all_gather;
-    case Collective::all_to_all:
-      return cluster::Operation::all_to_all;
-  }
-  return cluster::Operation::all_reduce;
+  return value_or_throw(parse_name<cluster::Operation>(to_string(collective)));
 }
 
 using RowTimes = std::map<std::tuple<cluster::Operation, int, std::int64_t>, double>;

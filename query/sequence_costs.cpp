@@ -1,6 +1,7 @@
 #include "query/sequence_costs.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -26,9 +27,8 @@ std::vector<StoredPlatform> family(const Store& store, const std::string& databa
                                    const std::string& platform) {
   std::vector<StoredPlatform> list = store.platforms();
   if (list.empty()) bad_costs(fmt::format("{}: no platform in it: expected probes", database));
-  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
-    return a.platform.gpu_count > b.platform.gpu_count;
-  });
+  std::ranges::stable_sort(list, std::greater{},
+                           [](const auto& stored) { return stored.platform.gpu_count; });
   const Platform chosen =
       platform.empty() ? list.front().platform : value_or_throw(store.platform(platform)).platform;
   if (platform.empty()) {

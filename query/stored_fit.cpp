@@ -25,8 +25,7 @@ Expected<Model> fitted_model(const Platform& platform, std::span<const Measureme
                              std::span<const Fit> stored) {
   if (stored.empty()) return Model::fit(platform, measurements);
   const std::uint64_t wanted = digest_of_fit(platform, measurements);
-  const auto found = std::find_if(stored.begin(), stored.end(),
-                                  [&](const Fit& fit) { return fit.fitted_to == wanted; });
+  const auto found = std::ranges::find(stored, wanted, &Fit::fitted_to);
   if (found == stored.end()) return Model::fit(platform, measurements);
   return Model::fit(platform, measurements, found->constants);
 }

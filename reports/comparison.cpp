@@ -160,9 +160,7 @@ std::optional<double> geomean_of_ratios(const Comparison& comparison) {
 }
 
 int count_of(const Comparison& comparison, Change change) {
-  return static_cast<int>(
-      std::count_if(comparison.winners.begin(), comparison.winners.end(),
-                    [&](const ComparedWinner& row) { return row.change == change; }));
+  return static_cast<int>(std::ranges::count(comparison.winners, change, &ComparedWinner::change));
 }
 
 /// Winners that changed by more than the noise come first, the greatest change foremost; those of

@@ -129,8 +129,7 @@ std::vector<Table> probe_curves(const Snapshot& snapshot) {
   std::vector<Table> tables = empty_tables();
   for (const PlatformRecord& record : snapshot.platforms) {
     std::vector<Measurement> sorted = record.measurements;
-    std::sort(sorted.begin(), sorted.end(),
-              [](const Measurement& a, const Measurement& b) { return a.probe < b.probe; });
+    std::ranges::sort(sorted, {}, &Measurement::probe);
     const Alone alone = alone_of(sorted);
     const std::string platform = snapshot.platform_name(record.stored.id);
     for (const Measurement& measurement : sorted) {

@@ -1,6 +1,7 @@
 #include "reports/regressions.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace overlaptune {
 namespace {
@@ -21,9 +22,8 @@ std::vector<const ComparedWinner*> slower_by(const Comparison& comparison, doubl
     const auto change = relative_change(row);
     return row.change == Change::slower && change && *change > fraction;
   });
-  std::stable_sort(slower.begin(), slower.end(), [](const auto* a, const auto* b) {
-    return *relative_change(*a) > *relative_change(*b);
-  });
+  std::ranges::stable_sort(slower, std::greater{},
+                           [](const auto* row) { return *relative_change(*row); });
   return slower;
 }
 

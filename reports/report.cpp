@@ -8,7 +8,6 @@
 
 #include "reports/comparison.hpp"
 #include "reports/conditions.hpp"
-#include "reports/failures.hpp"
 #include "reports/json.hpp"
 #include "reports/peer_matrix.hpp"
 #include "reports/phases.hpp"
@@ -43,6 +42,20 @@ Parts parts_of(const Snapshot& snapshot, const std::optional<Snapshot>& other,
               .evaluations = evaluate(snapshot, options.shortlist)};
   if (other) parts.comparison = compare(snapshot, *other);
   return parts;
+}
+
+/// One row for each candidate whose verdict is not `valid`.
+Table failures(const Snapshot& snapshot) {
+  Table table{.name = "failures",
+              .columns = columns_of("platform, problem, launch, config, verdict, reason")};
+  for (const StoredCandidate& row : snapshot.candidates) {
+    const Candidate& candidate = row.candidate;
+    if (candidate.verdict == Verdict::valid) continue;
+    table.rows.push_back({snapshot.platform_name(row.platform), to_string(candidate.problem),
+                          cell(candidate.launch), to_string(candidate.config),
+                          cell(candidate.verdict), candidate.reason});
+  }
+  return table;
 }
 
 void append_section(std::string& text, std::string_view title, const Table& table) {
@@ -165,29 +178,28 @@ OrderedJson winners_json(const Snapshot& snapshot) {
 
 std::string as_json(const Parts& parts) {
   OrderedJson document;
+  const auto add = [&](Section section, const auto& table) {
+    if (parts.wants(section)) document[std::string(to_string(section))] = to_json_rows(table());
+  };
   document["platforms"] = OrderedJson::array();
   for (const PlatformRecord& record : parts.snapshot.platforms) {
     document["platforms"].push_back(json_of(record.stored.platform));
   }
   if (parts.wants(Section::winners)) document["winners"] = winners_json(parts.snapshot);
-  if (parts.wants(Section::means)) document["means"] = to_json_rows(winner_means(parts.snapshot));
+  add(Section::means, [&] { return winner_means(parts.snapshot); });
   if (parts.wants(Section::error) || parts.wants(Section::regret)) {
     document["evaluation"] = OrderedJson::array();
     for (const Evaluation& evaluation : parts.evaluations) {
       document["evaluation"].push_back(json_of(evaluation));
     }
   }
-  if (parts.wants(Section::phases)) document["phases"] = to_json_rows(phases(parts.snapshot));
+  add(Section::phases, [&] { return phases(parts.snapshot); });
   if (parts.wants(Section::comparison)) {
     document["comparison"] = parts.comparison ? json_of(*parts.comparison) : OrderedJson();
   }
-  if (parts.wants(Section::failures)) {
-    document["failures"] = to_json_rows(failures(parts.snapshot));
-  }
-  if (parts.wants(Section::conditions)) {
-    document["conditions"] = to_json_rows(conditions(parts.snapshot));
-  }
-  if (parts.wants(Section::peers)) document["peers"] = to_json_rows(peer_tables(parts.snapshot));
+  add(Section::failures, [&] { return failures(parts.snapshot); });
+  add(Section::conditions, [&] { return conditions(parts.snapshot); });
+  add(Section::peers, [&] { return peer_tables(parts.snapshot); });
   if (parts.wants(Section::probes)) {
     OrderedJson& probes = document["probes"];
     for (const Table& table : probe_curves(parts.snapshot)) {

@@ -55,8 +55,7 @@ GroupSize sum_of(std::span<const GroupSize> sizes) {
 /// Adds the sizes of the groups to the collectives of one rank, in the order of their starts.
 void add_sizes(Arguments& arguments, std::vector<const Activity*> collectives,
                std::span<const GroupSize> sizes) {
-  std::stable_sort(collectives.begin(), collectives.end(),
-                   [](const Activity* a, const Activity* b) { return a->start < b->start; });
+  std::ranges::stable_sort(collectives, {}, &Activity::start);
   if (collectives.size() == sizes.size()) {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       OrderedJson& own = arguments[collectives[i]];
@@ -73,8 +72,8 @@ void add_sizes(Arguments& arguments, std::vector<const Activity*> collectives,
 /// Adds the events of one stream, each on the first of its threads that is free by then.
 void add_stream(OrderedJson& events, int process, std::vector<const Activity*> activities,
                 const Arguments& arguments, int& next_thread) {
-  std::stable_sort(activities.begin(), activities.end(), [](const Activity* a, const Activity* b) {
-    return std::pair(a->start, a->end) < std::pair(b->start, b->end);
+  std::ranges::stable_sort(activities, {}, [](const Activity* activity) {
+    return std::pair(activity->start, activity->end);
   });
   const int first_thread = next_thread;
   std::vector<Microseconds> free_at;

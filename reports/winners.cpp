@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,10 +31,11 @@ template <class T>
 Cell listed(const std::vector<LayerGemm>& products, T LayerGemm::*field) {
   if (products.empty()) return {};
   const auto shown = [](const T& value) {
-    if constexpr (std::is_enum_v<T>)
+    if constexpr (std::is_enum_v<T>) {
       return to_string(value);
-    else
+    } else {
       return value;
+    }
   };
   std::string text;
   for (const LayerGemm& product : products) {

@@ -29,9 +29,7 @@ constexpr const char* kWays =
 
 /// The product that most layers have. The sentences name those of other sizes.
 AskedProblem most_frequent(const std::vector<LayerGemm>& gemms, Assumptions assumptions) {
-  const LayerGemm& most = *std::max_element(
-      gemms.begin(), gemms.end(),
-      [](const auto& a, const auto& b) { return a.times_per_pass < b.times_per_pass; });
+  const LayerGemm& most = *std::ranges::max_element(gemms, {}, &LayerGemm::times_per_pass);
   for (const LayerGemm& other : gemms) {
     if (other.problem == most.problem) continue;
     assumptions.sentences.push_back(fmt::format(

@@ -39,9 +39,7 @@ std::string range_of(const Gain& gain) {
 /// The fastest passes with the most and the fewest tokens; one where they are the same.
 std::vector<const Pass*> ends(const Advice& advice) {
   const auto passes = fastest(advice);
-  const auto [fewest, most] =
-      std::minmax_element(passes.begin(), passes.end(),
-                          [](const Pass* a, const Pass* b) { return a->tokens < b->tokens; });
+  const auto [fewest, most] = std::ranges::minmax_element(passes, {}, &Pass::tokens);
   if ((*fewest)->tokens == (*most)->tokens) return {*most};
   return {*most, *fewest};
 }
@@ -77,9 +75,7 @@ std::string grounds(const Advised& advised) {
   std::size_t all = 0;
   for (const Pass& pass : advised.advice.passes) {
     all += pass.operations.size();
-    measured +=
-        std::count_if(pass.operations.begin(), pass.operations.end(),
-                      [](const Operation& each) { return each.answer.source == Source::exact; });
+    measured += exact_operations(pass);
   }
   return fmt::format(
       "On {}, {} launch: {} of {} times of operations are measured, the others predicted",

@@ -53,11 +53,9 @@ Table passes_table(const Advice& advice) {
   for (const Pass& pass : advice.passes) {
     auto row = key(pass);
     append(row, pass.times);
-    const auto exact =
-        std::count_if(pass.operations.begin(), pass.operations.end(),
-                      [](const Operation& each) { return each.answer.source == Source::exact; });
-    row.insert(row.end(), {us_per_token(pass), pass.tp * us_per_token(pass),
-                           fmt::format("{} of {}", exact, pass.operations.size())});
+    row.insert(row.end(),
+               {us_per_token(pass), pass.tp * us_per_token(pass),
+                fmt::format("{} of {}", exact_operations(pass), pass.operations.size())});
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -141,6 +139,11 @@ OrderedJson json_of(const Pass& pass) {
 }
 
 }  // namespace
+
+std::ptrdiff_t exact_operations(const Pass& pass) {
+  return std::ranges::count(pass.operations, Source::exact,
+                            [](const Operation& each) { return each.answer.source; });
+}
 
 std::string left_out_lines(const Advice& advice) {
   std::string lines;

@@ -1,6 +1,7 @@
 #pragma once
 // The advice for a model as text and as JSON.
 
+#include <cstddef>
 #include <string>
 
 #include "planning/advice/advice.hpp"
@@ -17,6 +18,9 @@ struct Advised {
 
 /// A table of the passes, a table of the operations, and what is left out.
 [[nodiscard]] std::string text(const Advised& advised);
+
+/// The operations of a pass whose times are measured.
+[[nodiscard]] std::ptrdiff_t exact_operations(const Pass& pass);
 
 /// "Left out: …", one line for each rank count and reason.
 [[nodiscard]] std::string left_out_lines(const Advice& advice);

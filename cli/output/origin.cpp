@@ -9,9 +9,7 @@ std::string_view simulated_mark(const Platform& platform) {
 }
 
 Table with_machine(Table table, const Platform& platform) {
-  table.columns.push_back({"machine"});
-  for (auto& row : table.rows) row.emplace_back(full_name(platform));
-  return table;
+  return with_column(std::move(table), "machine", full_name(platform));
 }
 
 void add_origin(OrderedJson& document, const Platform& platform) {

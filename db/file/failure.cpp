@@ -1,6 +1,8 @@
 #include "db/file/failure.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <initializer_list>
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -8,29 +10,20 @@
 namespace overlaptune::db {
 namespace {
 
+bool is_one_of(std::initializer_list<int> codes, int code) {
+  return std::find(codes.begin(), codes.end(), code) != codes.end();
+}
+
 bool damaged_by(int extended) {
-  switch (extended) {
-    case SQLITE_IOERR_READ:
-    case SQLITE_IOERR_SHORT_READ:
-    case SQLITE_IOERR_CORRUPTFS:
-    case SQLITE_IOERR_DATA:
-      return true;
-    default:
-      return false;
-  }
+  return is_one_of(
+      {SQLITE_IOERR_READ, SQLITE_IOERR_SHORT_READ, SQLITE_IOERR_CORRUPTFS, SQLITE_IOERR_DATA},
+      extended);
 }
 
 bool wants_locks(int extended) {
-  switch (extended) {
-    case SQLITE_IOERR_LOCK:
-    case SQLITE_IOERR_RDLOCK:
-    case SQLITE_IOERR_UNLOCK:
-    case SQLITE_IOERR_CHECKRESERVEDLOCK:
-    case SQLITE_IOERR_SHMLOCK:
-      return true;
-    default:
-      return false;
-  }
+  return is_one_of({SQLITE_IOERR_LOCK, SQLITE_IOERR_RDLOCK, SQLITE_IOERR_UNLOCK,
+                    SQLITE_IOERR_CHECKRESERVEDLOCK, SQLITE_IOERR_SHMLOCK},
+                   extended);
 }
 
 /// A message of SQLite in one line: it may quote the text of a damaged schema, which has many.

@@ -20,6 +20,10 @@ OrderedJson optional_of(const std::optional<double>& value) {
   return value ? rounded(*value) : OrderedJson();
 }
 
+OrderedJson optional_of(const std::optional<Microseconds>& time) {
+  return time ? rounded(time->count()) : OrderedJson();
+}
+
 /// The predicted run: the parts of its GEMM as [begin, end], its groups as [ready, start, end,
 /// exposed], from the start of the config.
 OrderedJson run_json(const PredictedRun& run, Op op) {
@@ -73,12 +77,8 @@ OrderedJson page_winners(const PageInput& input, const PlatformIndex& platforms)
     const Candidate& candidate = row.winner.candidate;
     const Problem& problem = candidate.problem;
     const auto regret = all_regrets.find({row.platform, problem, candidate.launch});
-    const auto measured = [&](Microseconds Summary::*field) {
-      return candidate.measured ? rounded(((*candidate.measured).*field).count()) : OrderedJson();
-    };
-    const auto paired = [&](double Candidate::Speedup::*field) {
-      return candidate.speedup ? rounded((*candidate.speedup).*field) : OrderedJson();
-    };
+    const auto& measured = candidate.measured;
+    const auto& paired = candidate.speedup;
     const OrderedJson before{platforms.at(row.platform),
                              to_string(problem.op),
                              problem.m,
@@ -92,15 +92,15 @@ OrderedJson page_winners(const PageInput& input, const PlatformIndex& platforms)
         brief_partition(candidate.config),
         to_string(candidate.config),
         rounded(candidate.predicted.count()),
-        measured(&Summary::median),
-        measured(&Summary::p10),
-        measured(&Summary::p90),
+        optional_of(part_of(measured, &Summary::median)),
+        optional_of(part_of(measured, &Summary::p10)),
+        optional_of(part_of(measured, &Summary::p90)),
         rounded(row.winner.sequential.count()),
         rounded(row.winner.gemm_alone.count()),
         rounded(row.winner.collective_alone.count()),
         optional_of(speedup(row.winner)),
-        paired(&Candidate::Speedup::p10),
-        paired(&Candidate::Speedup::p90),
+        optional_of(part_of(paired, &Candidate::Speedup::p10)),
+        optional_of(part_of(paired, &Candidate::Speedup::p90)),
         optional_of(hidden_fraction(row.winner)),
         optional_of(row.winner.overlap_fraction),
         optional_of(phases.speedup(row, RunPhase::cold)),

@@ -202,9 +202,7 @@ std::vector<Table> tables_of(const StepPlan& plan, const std::string& machine) {
   }
   tables.push_back(std::move(choices));
   for (Table& table : tables) {
-    if (machine.empty()) break;
-    table.columns.push_back({"machine"});
-    for (auto& row : table.rows) row.emplace_back(machine);
+    if (!machine.empty()) table = with_column(std::move(table), "machine", machine);
   }
   return tables;
 }

@@ -41,9 +41,7 @@ Rows proposals(const Rows& rows) {
   for (const StoredCandidate* row : rows) {
     if (row->candidate.rank_by_model && row->run == run) ranked.push_back(row);
   }
-  std::sort(ranked.begin(), ranked.end(), [](const auto* a, const auto* b) {
-    return *a->candidate.rank_by_model < *b->candidate.rank_by_model;
-  });
+  std::ranges::sort(ranked, {}, [](const auto* row) { return *row->candidate.rank_by_model; });
   return ranked;
 }
 
@@ -54,9 +52,8 @@ const StoredCandidate* fastest_listed(const Rows& rows, int shortlist) {
                [](const auto* row) { return row->candidate.origin == Origin::baseline; });
   std::erase_if(listed, [](const auto* row) { return !counts(row->candidate); });
   const Microseconds unit = sequential_of(rows);
-  const auto fastest = std::min_element(listed.begin(), listed.end(), [&](auto* a, auto* b) {
-    return paired_time(a->candidate, unit) < paired_time(b->candidate, unit);
-  });
+  const auto fastest = std::ranges::min_element(
+      listed, {}, [&](const auto* row) { return paired_time(row->candidate, unit); });
   return fastest == listed.end() ? nullptr : *fastest;
 }
 

@@ -13,9 +13,8 @@ Rows by_time(const Rows& rows, Microseconds sequential) {
   Rows ran;
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(ran),
                [](const StoredCandidate* row) { return counts(row->candidate); });
-  std::stable_sort(ran.begin(), ran.end(), [&](const auto* a, const auto* b) {
-    return paired_time(a->candidate, sequential) < paired_time(b->candidate, sequential);
-  });
+  std::ranges::stable_sort(
+      ran, {}, [&](const auto* row) { return paired_time(row->candidate, sequential); });
   return ran;
 }
 

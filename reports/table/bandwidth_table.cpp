@@ -33,9 +33,7 @@ Sizes shortened(const Sizes& all) {
   Sizes few;
   for (const std::size_t index : {std::size_t{0}, all.size() / 2, all.size() - 1}) {
     const auto& [bytes, points] = *std::next(all.begin(), static_cast<std::ptrdiff_t>(index));
-    few[bytes] = {
-        *std::min_element(points.begin(), points.end(),
-                          [](const Point& a, const Point& b) { return a.time < b.time; })};
+    few[bytes] = {*std::ranges::min_element(points, {}, &Point::time)};
   }
   return few;
 }

@@ -69,6 +69,12 @@ std::vector<Column> columns_of(std::string_view list) {
   return columns;
 }
 
+Table with_column(Table table, const std::string& name, const Cell& value) {
+  table.columns.push_back({name});
+  for (auto& row : table.rows) row.push_back(value);
+  return table;
+}
+
 std::string to_markdown(const Table& table) {
   const std::size_t columns = table.columns.size();
   TextTable text{.numeric = std::vector<bool>(columns, !table.rows.empty())};

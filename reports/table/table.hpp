@@ -61,6 +61,9 @@ struct Table {
   std::vector<std::vector<Cell>> rows{};  ///< each as long as `columns`
 };
 
+/// The table with one more column at its end, which has the value in each row.
+[[nodiscard]] Table with_column(Table table, const std::string& name, const Cell& value);
+
 /// A Markdown table that is also aligned as plain text; numbers are aligned to the right.
 [[nodiscard]] std::string to_markdown(const Table& table);
 
