@@ -95,8 +95,7 @@ int run_advise(const AdviseFlags& given, const Session& /*session*/) {
   } else {
     words += "\n" + text(advised);
   }
-  print(flags.common.json ? json_text(json) : marked_lines(words, assumptions));
-  return kDone;
+  return print_either(flags.common, json, marked_lines(words, assumptions));
 }
 
 }  // namespace

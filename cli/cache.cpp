@@ -27,29 +27,23 @@ int info(const CacheFlags& flags, const Session& /*session*/) {
   const kernels::CubinCache cache = open_cache();
   const auto [entries, bytes] = cache.contents();
   const auto& [folder, largest] = cache.options();
-  if (flags.common.json) {
-    print_json(OrderedJson{{"folder", folder.string()},
-                           {"entries", entries},
-                           {"bytes", bytes},
-                           {"largest_bytes", largest}});
-  } else {
-    print(fmt::format("{:15} {}\n{:15} {}\n{:15} {}\n{:15} {}\n", "folder", folder.string(),
-                      "entries", entries, "bytes", bytes, "largest_bytes", largest));
-  }
-  return kDone;
+  return print_either(
+      flags.common,
+      {{"folder", folder.string()},
+       {"entries", entries},
+       {"bytes", bytes},
+       {"largest_bytes", largest}},
+      fmt::format("{:15} {}\n{:15} {}\n{:15} {}\n{:15} {}\n", "folder", folder.string(), "entries",
+                  entries, "bytes", bytes, "largest_bytes", largest));
 }
 
 int clear(const CacheFlags& flags, const Session& /*session*/) {
   const kernels::CubinCache cache = open_cache();
   const auto [entries, bytes] = cache.clear();
   const std::string folder = cache.options().folder.string();
-  if (flags.common.json) {
-    print_json(
-        OrderedJson{{"folder", folder}, {"removed_entries", entries}, {"removed_bytes", bytes}});
-  } else {
-    print(fmt::format("{}: removed {} entries, {} bytes\n", folder, entries, bytes));
-  }
-  return kDone;
+  return print_either(flags.common,
+                      {{"folder", folder}, {"removed_entries", entries}, {"removed_bytes", bytes}},
+                      fmt::format("{}: removed {} entries, {} bytes\n", folder, entries, bytes));
 }
 
 }  // namespace

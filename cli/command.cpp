@@ -125,6 +125,16 @@ void print_json(const nlohmann::ordered_json& document) {
   print_whole_lines(json_text(document));
 }
 
+int print_either(const CommonFlags& flags, const nlohmann::ordered_json& document,
+                 const std::string& text) {
+  if (flags.json) {
+    print_json(document);
+  } else {
+    print(text);
+  }
+  return kDone;
+}
+
 bool is_database(const std::string& file) {
   // A pipe gives its text only once.
   std::error_code unknown;

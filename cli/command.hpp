@@ -181,6 +181,10 @@ void print_own(const std::string& text);
 /// Prints `json_text(document)`.
 void print_json(const nlohmann::ordered_json& document);
 
+/// Prints the document under --json, otherwise the text. Returns `kDone`.
+int print_either(const CommonFlags& flags, const nlohmann::ordered_json& document,
+                 const std::string& text);
+
 /// Writes a file with what `print` would write, whole or not at all; a device or a pipe is written
 /// to. Throws `Failure`
 /// (`cannot_write`; `bad_input` for a database, which would be lost).

@@ -53,17 +53,15 @@ int prune(const PruneFlags& flags, const Session& /*session*/) {
   }
   const auto left =
       static_cast<std::int64_t>(store.runs().size()) - (flags.dry_run ? std::ssize(gone) : 0);
-  if (flags.common.json) {
-    print_json(OrderedJson{{"database", flags.database},
-                           {"dry_run", flags.dry_run},
-                           {"removed", to_json_rows(table)},
-                           {"runs_left", left}});
-    return kDone;
-  }
-  print(fmt::format("{}{}: {} runs {}, {} {}\n", gone.empty() ? "" : to_markdown(table) + "\n",
-                    flags.database, gone.size(), flags.dry_run ? "would go" : "removed", left,
-                    flags.dry_run ? "would stay" : "left"));
-  return kDone;
+  return print_either(
+      flags.common,
+      {{"database", flags.database},
+       {"dry_run", flags.dry_run},
+       {"removed", to_json_rows(table)},
+       {"runs_left", left}},
+      fmt::format("{}{}: {} runs {}, {} {}\n", gone.empty() ? "" : to_markdown(table) + "\n",
+                  flags.database, gone.size(), flags.dry_run ? "would go" : "removed", left,
+                  flags.dry_run ? "would stay" : "left"));
 }
 
 RemovalChoice choice_of(const DeleteFlags& flags, const Store& store) {
@@ -87,14 +85,11 @@ int remove(const DeleteFlags& flags, const Session& /*session*/) {
   }
   Store store(flags.database, Access::write);
   const auto done = value_or_throw(store.remove(choice_of(flags, store)));
-  if (flags.common.json) {
-    print_json(OrderedJson{
-        {"database", flags.database}, {"copy", done.copy.string()}, {"actions", done.actions}});
-    return kDone;
-  }
-  print(fmt::format("{}: as it was before: {}\n{}\n", flags.database, done.copy.string(),
-                    fmt::join(done.actions, "\n")));
-  return kDone;
+  return print_either(
+      flags.common,
+      {{"database", flags.database}, {"copy", done.copy.string()}, {"actions", done.actions}},
+      fmt::format("{}: as it was before: {}\n{}\n", flags.database, done.copy.string(),
+                  fmt::join(done.actions, "\n")));
 }
 
 }  // namespace

@@ -218,8 +218,7 @@ int evaluate(const EvaluateFlags& flags, const Session& /*session*/) {
   if (flags.leave_one_out) return leave_one_out(flags, snapshot, platform);
   const Evaluation evaluation = overlaptune::evaluate(snapshot, platform, flags.shortlist);
   if (evaluation.error.count + evaluation.sequential.count == 0) throw no_candidate(flags);
-  print(flags.common.json ? json_text(json_of(evaluation)) : tables_of(evaluation));
-  return kDone;
+  return print_either(flags.common, json_of(evaluation), tables_of(evaluation));
 }
 
 }  // namespace

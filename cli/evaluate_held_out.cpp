@@ -86,13 +86,10 @@ int evaluate_held_out(const HeldOutFlags& flags, const MachineFlags& machine_fla
     measured = value_or_throw(measure_held_out(*machine, model, probes, bar.callback()));
   }
   if (interrupted() != 0) return kSignalBase + interrupted();
-  if (common.json) {
-    print_json(document(measured, platform.platform, common.seed));
-  } else {
-    print(to_markdown(with_machine(summary(measured.points), platform.platform)) +
+  return print_either(
+      common, document(measured, platform.platform, common.seed),
+      to_markdown(with_machine(summary(measured.points), platform.platform)) +
           fmt::format("{} points, {} left out\n", measured.points.size(), measured.left_out));
-  }
-  return kDone;
 }
 
 void add_held_out_flags(CLI::App& command, HeldOutFlags& flags) {

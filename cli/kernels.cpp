@@ -129,15 +129,12 @@ int compile_all(const KernelsFlags& flags, const Session& /*session*/) {
   const Table table = table_of(jobs, results);
   std::size_t unfit = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) unfit += is_fit(jobs[i], results[i]) ? 0 : 1;
-  if (flags.common.json) {
-    print_json(
-        OrderedJson{{"nvrtc", compiler.version()},
-                    {"cache", flags.out.empty() ? cache.options().folder.string() : flags.out},
-                    {"unfit", unfit},
-                    {"kernels", to_json_rows(table)}});
-  } else {
-    print(to_markdown(table));
-  }
+  print_either(flags.common,
+               {{"nvrtc", compiler.version()},
+                {"cache", flags.out.empty() ? cache.options().folder.string() : flags.out},
+                {"unfit", unfit},
+                {"kernels", to_json_rows(table)}},
+               to_markdown(table));
   // This program generates the kernels, so an unfit kernel is a defect of the program.
   return unfit == 0 ? kDone : kInternalError;
 }

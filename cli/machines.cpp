@@ -19,12 +19,7 @@ int machines(const MachinesFlags& flags, const Session& /*session*/) {
     table.rows.push_back({entry.name, entry.available, entry.description,
                           entry.reason.empty() ? Cell() : Cell(entry.reason)});
   }
-  if (flags.common.json) {
-    print_json(OrderedJson{{"machines", to_json_rows(table)}});
-  } else {
-    print(to_markdown(table));
-  }
-  return kDone;
+  return print_either(flags.common, {{"machines", to_json_rows(table)}}, to_markdown(table));
 }
 
 }  // namespace

@@ -104,18 +104,15 @@ int status(const StatusFlags& flags, const Session& /*session*/) {
                           own.newest.empty() ? Cell() : Cell(own.newest.substr(0, 10)),
                           cell(days_since(own.newest)), own.unfinished, answers});
   }
-  if (flags.common.json) {
-    print_json({{"database", flags.database},
-                {"winners", winners},
-                {"answering_here", answering},
-                {"platforms", to_json_rows(table)}});
-    return kDone;
-  }
   std::string text =
       fmt::format("{}: {} of {} winners answer on this host\n", flags.database, answering, winners);
   if (winners == 0) text += "Nothing is tuned: run `overlaptune tune`\n";
-  print(text + "\n" + to_markdown(table));
-  return kDone;
+  return print_either(flags.common,
+                      {{"database", flags.database},
+                       {"winners", winners},
+                       {"answering_here", answering},
+                       {"platforms", to_json_rows(table)}},
+                      text + "\n" + to_markdown(table));
 }
 
 }  // namespace

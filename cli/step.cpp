@@ -83,8 +83,7 @@ int run_step(const StepFlags& given, const Session& /*session*/) {
   if (!flags.trace.empty()) {
     write_file(flags.trace, trace_of(planned.plan, "step of " + planned.source));
   }
-  print(flags.common.json ? json_text(cli::document(planned)) : cli::text(planned));
-  return kDone;
+  return print_either(flags.common, cli::document(planned), cli::text(planned));
 }
 
 Expected<std::optional<double>> read_rate(const std::string& text) {
