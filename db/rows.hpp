@@ -3,8 +3,10 @@
 // how to read it.
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "db/file/connection.hpp"

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<Measurement> quick_measurements(Machine& machine, const std::vector<int>& ranks,
                                             const ModelConfig& config) {
-  // bf16 is that of what the model leaves in 16 bits.
+  // The elements of the products: the model's own, and bf16 of what it leaves in 16 bits.
   const std::array elements{Elements::bf16, config.elements};
   const std::vector<Probe> plan =
       probe_plan(machine.platform(), machine.transports(), ranks, ProbeDepth::quick, elements);
