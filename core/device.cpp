@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <set>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/text.hpp"
 #include "core/gpu_sharing.hpp"
 #include "core/network.hpp"
 #include "core/nodes.hpp"
@@ -24,7 +25,7 @@ std::string short_name(const std::string& model) {
   std::string name;
   std::istringstream words(model);
   for (std::string word; words >> word;) {
-    for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    word = lower_case(std::move(word));
     if (std::ranges::find(kVendorWords, word) != kVendorWords.end()) continue;
     name += (name.empty() ? "" : "-") + word;
   }

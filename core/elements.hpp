@@ -16,14 +16,7 @@ namespace overlaptune {
 enum class Dtype { bf16, fp16, e4m3 };
 
 [[nodiscard]] constexpr std::int64_t bytes_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::bf16:
-    case Dtype::fp16:
-      return 2;
-    case Dtype::e4m3:
-      return 1;
-  }
-  return 0;
+  return dtype == Dtype::e4m3 ? 1 : 2;
 }
 
 /// Factors in fp32 that the elements of A and B are to be multiplied with: none; one for each
@@ -116,15 +109,8 @@ inline constexpr std::array<ElementsTraits, NamesOf<Elements>::all.size()> kElem
 }
 /// Scales of a matrix of so many rows.
 [[nodiscard]] constexpr std::int64_t scale_count(Elements elements, std::int64_t rows) {
-  switch (scales_of(elements)) {
-    case Scales::none:
-      return 0;
-    case Scales::tensor:
-      return 1;
-    case Scales::rows:
-      return rows;
-  }
-  return 0;
+  if (!is_scaled(elements)) return 0;
+  return scales_of(elements) == Scales::rows ? rows : 1;
 }
 
 /// Bytes of an element of A or B, and of C.

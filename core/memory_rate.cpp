@@ -1,8 +1,9 @@
 #include "core/memory_rate.hpp"
 
 #include <array>
-#include <charconv>
 #include <cmath>
+
+#include "core/base/text.hpp"
 
 namespace overlaptune {
 namespace {
@@ -54,11 +55,8 @@ std::optional<int> gb_of_slice(std::string_view slice) {
   const std::size_t dot = slice.rfind('.');
   if (dot == std::string_view::npos || !slice.substr(0, dot).ends_with('g')) return std::nullopt;
   slice.remove_prefix(dot + 1);
-  int gb = 0;
-  const auto [rest, failure] = std::from_chars(slice.data(), slice.data() + slice.size(), gb);
-  const std::string_view unit = slice.substr(static_cast<std::size_t>(rest - slice.data()));
-  if (failure != std::errc{} || unit != "gb") return std::nullopt;
-  return gb;
+  if (!slice.ends_with("gb")) return std::nullopt;
+  return parsed<int>(slice.substr(0, slice.size() - 2));
 }
 
 /// The slice's share of the GPU's memory, and so of its rate: a whole number of slices. Names round

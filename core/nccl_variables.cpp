@@ -45,8 +45,4 @@ std::optional<std::string> nccl_variable(const std::string& name,
   return std::nullopt;
 }
 
-std::optional<std::string> nccl_variable(const std::string& name) {
-  return nccl_variable(name, nccl_files());
-}
-
 }  // namespace overlaptune

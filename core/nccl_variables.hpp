@@ -13,8 +13,7 @@ namespace overlaptune {
 
 /// The value that NCCL takes for a variable: that of the environment, else that of the first line
 /// `NAME=value` of the first file that has one. A file that cannot be read has none.
-[[nodiscard]] std::optional<std::string> nccl_variable(const std::string& name,
-                                                       const std::vector<std::string>& files);
-[[nodiscard]] std::optional<std::string> nccl_variable(const std::string& name);
+[[nodiscard]] std::optional<std::string> nccl_variable(
+    const std::string& name, const std::vector<std::string>& files = nccl_files());
 
 }  // namespace overlaptune

@@ -4,15 +4,9 @@
 #include <cctype>
 #include <vector>
 
+#include "core/base/text.hpp"
+
 namespace overlaptune {
-namespace {
-
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
-}  // namespace
 
 std::string network_of(const NetworkFacts& facts) {
   std::vector<std::string> networks;
@@ -21,12 +15,12 @@ std::string network_of(const NetworkFacts& facts) {
   if (facts.verbs) networks.emplace_back("IB");
   networks.emplace_back("Socket");
   if (facts.wanted.empty()) return networks.front();
-  const auto found = std::ranges::find(networks, lower(facts.wanted), lower);
+  const auto found = std::ranges::find(networks, lower_case(facts.wanted), lower_case);
   return found == networks.end() ? facts.wanted : *found;  // NCCL will refuse what is not there
 }
 
 std::string short_network(const std::string& network) {
-  std::string name = lower(network);
+  std::string name = lower_case(network);
   std::replace_if(
       name.begin(), name.end(),
       [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_'; }, '-');

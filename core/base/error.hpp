@@ -56,6 +56,16 @@ class Failure : public std::runtime_error {
   ErrorKind kind_;
 };
 
+/// The value of `call()`, or the error of the `Failure` that it throws.
+template <class Call>
+Expected<std::invoke_result_t<const Call&>> outcome_of(const Call& call) {
+  try {
+    return call();
+  } catch (const Failure& failure) {
+    return tl::make_unexpected(Error{failure.kind(), failure.what()});
+  }
+}
+
 /// The value of an outcome. Throws `Failure` with the error where there is no value.
 template <class T>
 T value_or_throw(Expected<T> outcome) {

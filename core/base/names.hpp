@@ -35,15 +35,19 @@ template <HasNames E>
   return "?";
 }
 
-/// All names of an enumeration, as "a, b, c".
-template <class E>
-[[nodiscard]] std::string names_of() {
+/// The names of the enumerators that `keep` accepts, as "a, b, c".
+template <class E, class Keep>
+[[nodiscard]] std::string names_of(const Keep& keep) {
   std::string list;
   for (const auto& entry : NamesOf<E>::all) {
-    if (!list.empty()) list += ", ";
-    list += entry.name;
+    if (keep(entry.value)) list.append(list.empty() ? "" : ", ").append(entry.name);
   }
   return list;
+}
+
+template <class E>
+[[nodiscard]] std::string names_of() {
+  return names_of<E>([](E) { return true; });
 }
 
 /// The enumerator of this name; absent for an unknown name.

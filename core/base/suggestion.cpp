@@ -25,7 +25,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string nearest(std::string_view word, std::span<const std::string> known) {
+std::string did_you_mean(std::string_view word, std::span<const std::string> known) {
   std::string best;
   std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string& each : known) {
@@ -34,12 +34,7 @@ std::string nearest(std::string_view word, std::span<const std::string> known) {
     least = distance;
     best = each;
   }
-  return best;
-}
-
-std::string did_you_mean(std::string_view word, std::span<const std::string> known) {
-  const std::string found = nearest(word, known);
-  return found.empty() ? "" : "; did you mean '" + found + "'?";
+  return best.empty() ? "" : "; did you mean '" + best + "'?";
 }
 
 }  // namespace overlaptune

@@ -7,11 +7,8 @@
 
 namespace overlaptune {
 
-/// The one of `known` that is nearest to `word` by edit distance (Levenshtein, 1966), if at most a
-/// third of its letters differ; else empty.
-[[nodiscard]] std::string nearest(std::string_view word, std::span<const std::string> known);
-
-/// "; did you mean 'query'?", or nothing where no word is near.
+/// "; did you mean 'query'?": the one of `known` that is nearest to `word` by edit distance
+/// (Levenshtein, 1966), if at most a third of its letters differ. Empty where no word is near.
 [[nodiscard]] std::string did_you_mean(std::string_view word, std::span<const std::string> known);
 
 }  // namespace overlaptune

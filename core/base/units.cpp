@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
 #include <span>
 
 #include <fmt/format.h>
+
+#include "core/base/text.hpp"
 
 namespace overlaptune {
 
@@ -36,9 +37,7 @@ std::optional<std::int64_t> counted(std::string_view text, std::span<const Unit>
   const char* end = text.data() + text.size();
   const auto [rest, failure] = std::from_chars(text.data(), end, count);
   if (failure != std::errc{} || count < 0) return std::nullopt;
-  std::string name(rest, end);
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string name = lower_case(std::string(rest, end));
   // 1Gb is a billion bits.
   if (name.size() > 1 && rest[0] != name[0] && name.back() == 'b' && end[-1] == 'b') {
     return std::nullopt;
@@ -80,17 +79,6 @@ Expected<std::chrono::duration<double>> parse_duration(std::string_view text) {
                     text));
   }
   return std::chrono::duration<double>(count * static_cast<double>(unit->scale));
-}
-
-std::string to_string(Bytes bytes) {
-  static constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  std::int64_t count = bytes.count;
-  std::size_t unit = 0;
-  while (count >= 1024 && count % 1024 == 0 && unit + 1 < std::size(units)) {
-    count /= 1024;
-    ++unit;
-  }
-  return fmt::format("{} {}", count, units[unit]);
 }
 
 }  // namespace overlaptune

@@ -36,7 +36,4 @@ struct Bytes {
 /// Parses `90`, `90s`, `5m`, `2h` into a positive duration.
 [[nodiscard]] Expected<std::chrono::duration<double>> parse_duration(std::string_view text);
 
-/// `4096` -> "4 KiB", `1500` -> "1500 B".
-[[nodiscard]] std::string to_string(Bytes bytes);
-
 }  // namespace overlaptune

@@ -120,12 +120,8 @@ std::string allowed(const FieldInfo&, const Value&, const StrategyTraits&) {
   return "one of " + names_of<Value>();
 }
 std::string allowed(const FieldInfo&, const Transport&, const StrategyTraits& traits) {
-  std::string names;
-  for (const auto& [transport, name] : NamesOf<Transport>::all) {
-    if (!traits.transports.contains(transport)) continue;
-    names += (names.empty() ? "" : ", ") + std::string(name);
-  }
-  return "one of " + names;
+  const auto has = [&](Transport transport) { return traits.transports.contains(transport); };
+  return "one of " + names_of<Transport>(has);
 }
 
 /// The words of a line: a strategy, and `name=value`s.

@@ -1,11 +1,12 @@
 // The canonical text of a recipe.
 
 #include <algorithm>
-#include <charconv>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "core/base/printable.hpp"
+#include "core/base/text.hpp"
 #include "core/config/recipe.hpp"
 
 namespace overlaptune {
@@ -29,25 +30,19 @@ std::string line_of(const RecipeRange& range) {
   return fmt::format("from={} to={} {}", range.from, range.to, config_text(range));
 }
 
-/// Cuts off "name=value " or "name=value" at the end of the text; the value is empty where another
-/// name comes.
-std::string_view take(std::string_view& text, std::string_view name) {
-  if (!text.starts_with(name) || !text.substr(name.size()).starts_with('=')) return {};
-  text.remove_prefix(name.size() + 1);
-  const std::string_view value = text.substr(0, text.find(' '));
-  text.remove_prefix(std::min(value.size() + 1, text.size()));
-  return value;
-}
-
-template <class Number>
-bool read_number(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
+/// Cuts off "name=value ", or "name=value" at the end of the text, and reads the value.
 template <class Value>
-bool read_name(std::string_view text, Value& value) {
-  const auto found = find_name<Value>(text);
+bool read(std::string_view& text, std::string_view name, Value& value) {
+  if (!text.starts_with(name) || !text.substr(name.size()).starts_with('=')) return false;
+  text.remove_prefix(name.size() + 1);
+  const std::string_view word = text.substr(0, text.find(' '));
+  text.remove_prefix(std::min(word.size() + 1, text.size()));
+  std::optional<Value> found;
+  if constexpr (HasNames<Value>) {
+    found = find_name<Value>(word);
+  } else {
+    found = parsed<Value>(word);
+  }
   if (found) value = *found;
   return found.has_value();
 }
@@ -55,19 +50,16 @@ bool read_name(std::string_view text, Value& value) {
 bool read_header(std::string_view line, Recipe& recipe) {
   Weight& weight = recipe.weight;
   int version = 0;
-  return read_number(take(line, "recipe"), version) && version == Recipe::kVersion &&
-         read_name(take(line, "op"), weight.op) && read_number(take(line, "n"), weight.n) &&
-         read_number(take(line, "k"), weight.k) &&
-         read_name(take(line, "dtype"), weight.elements) &&
-         read_number(take(line, "ranks"), weight.ranks) &&
-         read_name(take(line, "launch"), recipe.launch) &&
-         read_number(take(line, "sms"), recipe.sms) && line.empty();
+  return read(line, "recipe", version) && version == Recipe::kVersion &&
+         read(line, "op", weight.op) && read(line, "n", weight.n) && read(line, "k", weight.k) &&
+         read(line, "dtype", weight.elements) && read(line, "ranks", weight.ranks) &&
+         read(line, "launch", recipe.launch) && read(line, "sms", recipe.sms) && line.empty();
 }
 
 Expected<RecipeRange> parse_range(std::string_view line) {
   RecipeRange range;
   std::string_view rest = line;
-  if (!read_number(take(rest, "from"), range.from) || !read_number(take(rest, "to"), range.to)) {
+  if (!read(rest, "from", range.from) || !read(rest, "to", range.to)) {
     return bad_input("expected from=ROWS to=ROWS and a config");
   }
   std::string config(rest);

@@ -1,12 +1,12 @@
 #include "core/config/shares.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 
 #include <fmt/format.h>
 
 #include "core/base/printable.hpp"
+#include "core/base/text.hpp"
 
 namespace overlaptune {
 namespace {
@@ -44,15 +44,11 @@ bool read_share(std::string_view text, Share& share) {
   std::string digits(text.substr(std::min(whole.size() + 1, text.size())));
   if (whole.empty() || digits.size() > kDigits) return false;
   digits.resize(kDigits, '0');
-  const auto read = [](std::string_view from, Share& to) {
-    const auto [end, error] = std::from_chars(from.data(), from.data() + from.size(), to);
-    return error == std::errc() && end == from.data() + from.size() && to >= 0;
-  };
-  Share units = 0;
-  Share parts = 0;
+  const auto units = parsed<Share>(whole);
+  const auto parts = parsed<Share>(digits);
   constexpr Share kMostUnits = 4096;
-  if (!read(whole, units) || !read(digits, parts) || units > kMostUnits) return false;
-  share = units * kWholeShare + parts;
+  if (!units || *units < 0 || *units > kMostUnits || !parts || *parts < 0) return false;
+  share = *units * kWholeShare + *parts;
   return share > 0;
 }
 

@@ -38,17 +38,9 @@ inline constexpr std::int64_t kCopyPieceBytes = std::int64_t{1} << 24;
 /// Whether a transport can carry a collective: NCCL 2.28 has no symmetric kernel for all_to_all,
 /// and copy engines do not add.
 [[nodiscard]] constexpr bool serves(Transport transport, Collective collective) {
-  switch (transport) {
-    case Transport::ring:
-      return true;
-    case Transport::symmetric:
-      return collective != Collective::all_to_all;
-    case Transport::copy_engine:
-      return collective == Collective::all_to_all || collective == Collective::all_gather;
-    case Transport::peer_access:
-      return true;
-  }
-  return false;
+  if (transport == Transport::symmetric) return collective != Collective::all_to_all;
+  return transport != Transport::copy_engine || collective == Collective::all_to_all ||
+         collective == Collective::all_gather;
 }
 
 }  // namespace overlaptune

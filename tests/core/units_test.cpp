@@ -53,11 +53,5 @@ TEST(Units, durations_take_seconds_minutes_and_hours) {
   }
 }
 
-TEST(Units, bytes_are_printed_in_whole_units) {
-  EXPECT_EQ(to_string(Bytes{4096}), "4 KiB");
-  EXPECT_EQ(to_string(Bytes{1500}), "1500 B");
-  EXPECT_EQ(to_string(Bytes{std::int64_t{3} << 30}), "3 GiB");
-}
-
 }  // namespace
 }  // namespace overlaptune
