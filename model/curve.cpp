@@ -40,13 +40,6 @@ Curve::Curve(std::vector<CurvePoint> points) : points_(std::move(points)) {
   make_isotonic(points_);
 }
 
-double Curve::operator()(double bytes) const {
-  if (bytes <= points_.front().bytes || points_.size() == 1) return points_.front().time;
-  const auto above = std::lower_bound(points_.begin() + 1, points_.end() - 1, bytes,
-                                      [](const CurvePoint& p, double b) { return p.bytes < b; });
-  return on_segment(static_cast<std::size_t>(above - points_.begin()) - 1, bytes);
-}
-
 double Curve::least_time_per_byte(double bytes, double less) const {
   // On a segment time / bytes is monotonic, so the least lies at a measured point or at the end.
   double least = ((*this)(bytes)-less) / bytes;

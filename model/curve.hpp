@@ -22,7 +22,10 @@ class Curve {
   /// `points`: at least one, in any order, with positive times and bytes.
   explicit Curve(std::vector<CurvePoint> points);
 
-  [[nodiscard]] double operator()(double bytes) const;
+  [[nodiscard]] double operator()(double bytes) const {
+    std::size_t segment = 0;
+    return ascending(bytes, segment);
+  }
   /// The value at a size, for sizes that are asked for in ascending order. `segment` is 0 at first.
   [[nodiscard]] double ascending(double bytes, std::size_t& segment) const {
     if (bytes <= points_.front().bytes || points_.size() == 1) return points_.front().time;

@@ -109,8 +109,6 @@ class LibraryGemmModel {
   [[nodiscard]] double time(int blocks, std::int64_t rows, std::int64_t n, std::int64_t k,
                             int sms) const;
 
-  [[nodiscard]] const GemmConstants& constants() const { return constants_; }
-
  private:
   Elements elements_{};
   std::vector<Tile> menu_{};

@@ -1,33 +1,24 @@
 #include "model/gemm_physics.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 
 namespace overlaptune {
 
+/// The constants are numbers of one type, one behind the other.
+using ConstantList = std::array<double, GemmConstants::kCount>;
+
 Eigen::VectorXd GemmConstants::values() const {
-  Eigen::VectorXd v(kCount);
-  v << per_mac, per_fragment, multicast, clipping, per_misaligned_byte, per_operand_byte,
-      per_shared_byte, per_missed_byte, cache_bytes, load_latency, per_tile, per_output_byte,
-      spread, per_launch;
-  return v;
+  const auto list = std::bit_cast<ConstantList>(*this);
+  return Eigen::Map<const Eigen::VectorXd>(list.data(), kCount);
 }
 
-GemmConstants GemmConstants::from_values(const Eigen::VectorXd& v) {
-  return {.per_mac = v[0],
-          .per_fragment = v[1],
-          .multicast = v[2],
-          .clipping = v[3],
-          .per_misaligned_byte = v[4],
-          .per_operand_byte = v[5],
-          .per_shared_byte = v[6],
-          .per_missed_byte = v[7],
-          .cache_bytes = v[8],
-          .load_latency = v[9],
-          .per_tile = v[10],
-          .per_output_byte = v[11],
-          .spread = v[12],
-          .per_launch = v[13]};
+GemmConstants GemmConstants::from_values(const Eigen::VectorXd& values) {
+  ConstantList list{};
+  std::copy_n(values.begin(), kCount, list.begin());
+  return std::bit_cast<GemmConstants>(list);
 }
 
 namespace {

@@ -177,15 +177,11 @@ Expected<Microseconds> Model::predict(const Probe& probe) const {
   return us(parts_->launch.replay + full_clock * slowdown);
 }
 
-Expected<Prediction> Model::predict(const Work& work, Launch launch) const {
-  return model_of(work.strategy()).predict(*parts_, work, launch);
-}
-
 Expected<Prediction> Model::predict(const Problem& problem, const Config& config,
                                     Launch launch) const {
   const auto work = Work::make(problem, config, parts_->capabilities);
   if (!work) return error_of(work);
-  return predict(*work, launch);
+  return model_of(work->strategy()).predict(*parts_, *work, launch);
 }
 
 }  // namespace overlaptune

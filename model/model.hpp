@@ -29,27 +29,18 @@ struct Prediction {
 /// A model is fitted once and does not change: any number of threads may use it.
 class Model {
  public:
-  /// Error: the measurements lack what every prediction needs (library GEMM, collectives, launch
-  /// costs); it names the missing probe.
-  [[nodiscard]] static Expected<Model> fit(const Platform& platform,
-                                           std::span<const Measurement> measurements) {
-    return fit(platform, measurements, {});
-  }
-  /// A fit in a tenth of the time or less: `known` are the constants of the same fit. A fit
-  /// that is not among them is made.
+  /// `known`: the constants of the same fit, with which it takes a tenth of the time or less. A fit
+  /// that is not among them is made. Error: the measurements lack what every prediction needs
+  /// (library GEMM, collectives, launch costs); it names the missing probe.
   [[nodiscard]] static Expected<Model> fit(const Platform& platform,
                                            std::span<const Measurement> measurements,
-                                           FittedConstants known);
+                                           FittedConstants known = {});
   ~Model();
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
 
-  /// Predicts a config; `work` was checked with the capabilities of the platform. Error: something
-  /// that it needs was never probed (collectives of this op, rank count and transport).
-  [[nodiscard]] Expected<Prediction> predict(const Work& work, Launch launch) const;
-
-  /// Makes the work of a config, and predicts it. Error: that of predicting the work; what `check`
-  /// refuses on the platform.
+  /// Predicts a config. Error: what `check` refuses on the platform; something that it needs was
+  /// never probed (collectives of this op, rank count and transport).
   [[nodiscard]] Expected<Prediction> predict(const Problem& problem, const Config& config,
                                              Launch launch) const;
 

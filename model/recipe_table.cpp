@@ -151,8 +151,7 @@ class TableMaker {
     if (!sequential || (first && first->config == sequential->config)) return;
     if (first) {
       if (!allows(kBaseline) || corrections.rows() == 0) return;
-      const double gain = std::log(sequential->time() / first->time());
-      if (gain > corrections.between(first->config, sequential->config).deviation) return;
+      if (is_surely_faster(*first, *sequential, corrections)) return;
     }
     for (std::size_t i = 0; i < costs.size(); ++i) {
       const Config& config = table_.proposals[i].range.config;

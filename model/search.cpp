@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/config/config_fields.hpp"
+#include "core/config/tiling.hpp"
 #include "model/parts.hpp"
 #include "model/strategy_model.hpp"
 
@@ -22,19 +23,27 @@ void copy_fields(const Config& from, Config& to) {
   (copy(Fields{}), ...);
 }
 
-/// The config with only some fields, and the others at their defaults, of which the model knows
-/// little. Two configs with the same outline are so similar that one error of the model hits both.
-Config outline(const Config& config) {
-  const Config usual = default_config(strategy_of(config));
-  Config kept = usual;
-  copy_fields<config_field::Tile, config_field::CommCtas, config_field::Transport,
-              config_field::Chunks, config_field::KChunks>(config, kept);
-  // The pipeline and the cluster are part of a tile's value, and have fields of their own.
-  copy_fields<config_field::Stages, config_field::Cluster>(usual, kept);
-  return kept;
+/// The config with the fields of which the model knows little at their defaults. Two configs with
+/// the same outline are so similar that one error of the model hits both.
+Config outline(Config config) {
+  copy_fields<config_field::Stages, config_field::Cluster, config_field::Swizzle,
+              config_field::WaveGroups, config_field::Wait>(default_config(strategy_of(config)),
+                                                            config);
+  return config;
 }
 
 }  // namespace
+
+bool in_subset(const Tile& tile, const Problem& problem, int sms, const GpuLimits& limits) {
+  Tile alone = tile;
+  alone.cluster = 1;
+  Tile deeper = tile;
+  ++deeper.stages;
+  const bool shared =
+      ctas_per_tile(tile_order(problem, alone, 1), alone, problem.k, sms, limits) > 1;
+  return (tile.cluster == 1 || (tile.cluster == limits.largest_cluster && !shared)) &&
+         !is_feasible(deeper, limits, problem.elements);
+}
 
 bool considers(const SearchOptions& options, Strategy strategy) {
   const std::vector<Strategy>& list = options.strategies;

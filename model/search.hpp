@@ -22,6 +22,11 @@ enum class Space {
   every_cut,
 };
 
+/// Whether `Space::subset` has this tile: one with the deepest pipeline that fits, alone or with
+/// the widest cluster (no cluster where two CTAs can share a tile).
+[[nodiscard]] bool in_subset(const Tile& tile, const Problem& problem, int sms,
+                             const GpuLimits& limits);
+
 struct SearchOptions {
   Space space = Space::full;
   /// Number of configs wanted. The first is the optimum of the space, or nearly so if there are

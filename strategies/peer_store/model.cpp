@@ -7,7 +7,7 @@
 
 #include "core/config/check.hpp"
 #include "core/config/rules.hpp"
-#include "model/subset.hpp"
+#include "model/search.hpp"
 #include "strategies/peer_store/model_setting.hpp"
 #include "strategies/peer_store/store_order.hpp"
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "model/subset.hpp"
+#include "model/search.hpp"
 #include "strategies/signaled/model.hpp"
 #include "strategies/signaled/model_solver.hpp"
 

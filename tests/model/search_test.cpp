@@ -321,16 +321,6 @@ TEST_F(SearchTest, bad_configs_are_refused_by_name) {
   EXPECT_NE(message(all_sms, gather).find("all_gather_gemm"), std::string::npos);
 }
 
-TEST_F(SearchTest, a_unit_of_work_is_predicted_as_its_config) {
-  const Problem problem{Op::gemm_all_reduce, 8192, 8192, 3584, Elements::bf16, 8};
-  const auto best = search(model(), problem, Launch::eager, {.best = 20});
-  for (const Scored& scored : *best) {
-    const Work work = value_or_throw(Work::make(problem, scored.config));
-    EXPECT_EQ(model().predict(work, Launch::eager)->time,
-              model().predict(problem, scored.config, Launch::eager)->time);
-  }
-}
-
 /// The model of some of the measurements.
 template <class Keep>
 Model fitted_to(const FittedMachine& fitted, const Keep& keep) {
