@@ -133,9 +133,7 @@ Expected<std::vector<Operation>> operations(const Workload& work, int tp, const 
     if (!operation) return error_of(operation);
     list.push_back(std::move(*operation));
   }
-  std::stable_sort(list.begin(), list.end(), [](const Operation& a, const Operation& b) {
-    return a.product < b.product;  // declared in the order of a layer
-  });
+  std::ranges::stable_sort(list, {}, &Operation::product);  // declared in the order of a layer
   return list;
 }
 
@@ -219,8 +217,7 @@ Advice advise(const ModelConfig& config, const AdviceOptions& options, const Adv
 std::vector<const Pass*> fastest(const Advice& advice) {
   std::vector<const Pass*> list;
   for (const Pass& pass : advice.passes) {
-    const auto same = std::find_if(list.begin(), list.end(),
-                                   [&](const Pass* other) { return other->tokens == pass.tokens; });
+    const auto same = std::ranges::find(list, pass.tokens, &Pass::tokens);
     if (same == list.end()) {
       list.push_back(&pass);
     } else if (pass.times.overlapped < (*same)->times.overlapped) {

@@ -14,8 +14,7 @@ struct Point {
 
 /// The least tokens from which on all gains are sure. Sorts the points by tokens.
 std::optional<Point> first_sure(std::vector<Point>& points) {
-  std::sort(points.begin(), points.end(),
-            [](const Point& a, const Point& b) { return a.tokens < b.tokens; });
+  std::ranges::sort(points, {}, &Point::tokens);
   const auto unsure = std::find_if(points.rbegin(), points.rend(),
                                    [](const Point& point) { return point.gain < kSureGain; });
   if (unsure == points.rbegin()) return std::nullopt;
@@ -93,9 +92,7 @@ Threshold of_pass(const std::vector<const Pass*>& passes) {
 std::vector<Threshold> thresholds(const Advice& advice) {
   std::vector<Threshold> list;
   for (const auto& passes : by_layout(advice)) {
-    const auto* largest =
-        *std::max_element(passes.begin(), passes.end(),
-                          [](const Pass* a, const Pass* b) { return a->tokens < b->tokens; });
+    const Pass* largest = *std::ranges::max_element(passes, {}, &Pass::tokens);
     for (const Operation& each : largest->operations) {
       if (each.kind == OperationKind::problem) list.push_back(of_product(passes, each));
     }

@@ -67,24 +67,21 @@ Expected<void> check_fusion(const TaskGraph& graph, const Fusion& fusion) {
   }
   const Task& compute = graph.tasks[index(fusion.compute)];
   const Task& links = graph.tasks[index(fusion.links)];
+  const auto refused = [&](std::string_view why) {
+    return bad_input(fmt::format("fusion of '{}' and '{}': {}", compute.name, links.name, why));
+  };
   if (compute.resource != Resource::compute || links.resource != Resource::links) {
-    return bad_input(
-        fmt::format("fusion of '{}' and '{}': expected a compute task and one on links",
-                    compute.name, links.name));
+    return refused("expected a compute task and one on links");
   }
   if (!waits_for(compute, fusion.links) && !waits_for(links, fusion.compute)) {
-    return bad_input(fmt::format("fusion of '{}' and '{}': expected that one is after the other",
-                                 compute.name, links.name));
+    return refused("expected that one is after the other");
   }
-  if (!(fusion.us >= 0 && fusion.us <= kMostTaskUs)) {
-    return bad_input(fmt::format("fusion of '{}' and '{}': {} us: expected 0 to 10^12",
-                                 compute.name, links.name, fusion.us));
+  if (!is_in(fusion.us, 0, kMostTaskUs)) {
+    return refused(fmt::format("{} us: expected 0 to 10^12", fusion.us));
   }
   if (fusion.us < compute.us * kLeastFused) {
-    return bad_input(
-        fmt::format("fusion of '{}' and '{}': {} us: expected the {} us at least that "
-                    "'{}' takes alone",
-                    compute.name, links.name, fusion.us, compute.us, compute.name));
+    return refused(fmt::format("{} us: expected the {} us at least that '{}' takes alone",
+                               fusion.us, compute.us, compute.name));
   }
   return {};
 }
@@ -136,7 +133,7 @@ Expected<void> check_fusions(const TaskGraph& graph) {
   std::set<std::pair<int, int>> pairs;
   Between between(graph);
   for (const Fusion& fusion : graph.fusions) {
-    if (const auto checked = check_fusion(graph, fusion); !checked) return error_of(checked);
+    if (auto checked = check_fusion(graph, fusion); !checked) return checked;
     if (!pairs.emplace(fusion.compute, fusion.links).second) {
       return bad_input(
           fmt::format("fusion '{}': is there twice: expected each pair once", fusion.kind));

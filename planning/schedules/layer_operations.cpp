@@ -321,16 +321,14 @@ Expected<LayerOperations> layer_operations(const ModelConfig& config, const Step
                                            const StepCosts& costs) {
   const auto sizes = sizes_of(config, shape);
   if (!sizes) return error_of(sizes);
-  try {
+  return outcome_of([&] {
     const Layer layer(config, shape, costs, *sizes);
     LayerOperations made{.forward = layer.forward()};
     if (shape.scope == Scope::step) made.backward = layer.backward();
     made.parameters = product(sizes->hidden, sizes->qkv + sizes->values) +
                       product(sizes->hidden, sizes->gate_up + sizes->width);
     return made;
-  } catch (const Failure& failure) {
-    return tl::make_unexpected(Error{failure.kind(), failure.what()});
-  }
+  });
 }
 
 }  // namespace overlaptune

@@ -78,11 +78,7 @@ PlatformCosts::PlatformCosts(const Platform& platform, std::vector<Measurement> 
           known.attention_tflops
               ? "as given"
               : fmt::format("{} of the rate of a GEMM of {}", kAttentionOfGemm, kLargeGemm))};
-  std::string works;
-  for (const auto& [work, name] : NamesOf<LayerWork>::all) {
-    if (!is_used(work)) continue;
-    works += fmt::format("{}{}", works.empty() ? "" : ", ", name);
-  }
+  const std::string works = names_of<LayerWork>([&](LayerWork work) { return is_used(work); });
   if (!works.empty()) {
     sources_.push_back(
         fmt::format("{}: stored times of captured graphs come before these rates", works));

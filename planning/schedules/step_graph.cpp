@@ -166,11 +166,7 @@ class Assembly {
 
 Expected<TaskGraph> step_graph(const LayerOperations& operations, const StepShape& shape,
                                const StepCosts& costs, int layers, int bucket_layers) {
-  try {
-    return Assembly(operations, shape, costs).make(layers, bucket_layers);
-  } catch (const Failure& failure) {
-    return tl::make_unexpected(Error{failure.kind(), failure.what()});
-  }
+  return outcome_of([&] { return Assembly(operations, shape, costs).make(layers, bucket_layers); });
 }
 
 }  // namespace overlaptune

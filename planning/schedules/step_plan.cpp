@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -162,8 +163,7 @@ Scheduled found_schedule(const TaskGraph& graph, const Policy& policy) {
 /// Fills the choice that every plan has, and puts the most important one first.
 void finish_choices(StepPlan& plan) {
   plan.choices.push_back({"overlap across operations", plan.operations_us - plan.scheduled_us});
-  std::stable_sort(plan.choices.begin(), plan.choices.end(),
-                   [](const ChoiceGain& a, const ChoiceGain& b) { return a.us > b.us; });
+  std::ranges::stable_sort(plan.choices, std::greater{}, &ChoiceGain::us);
 }
 
 /// Adds the gain of each decision of a policy on the graph.
@@ -224,8 +224,8 @@ StepPlan plan_graph(TaskGraph graph) {
   for (std::size_t i = 0; i < best.fused.size(); ++i) {
     if (best.fused[i] != 0) taken.push_back(i);
   }
-  std::stable_sort(taken.begin(), taken.end(), [&](std::size_t a, std::size_t b) {
-    return saved(plan.graph, plan.graph.fusions[a]) > saved(plan.graph, plan.graph.fusions[b]);
+  std::ranges::stable_sort(taken, std::greater{}, [&](std::size_t each) {
+    return saved(plan.graph, plan.graph.fusions[each]);
   });
   taken.resize(std::min(taken.size(), static_cast<std::size_t>(most_choices)));
   for (const std::size_t i : taken) {

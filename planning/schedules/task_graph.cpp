@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <utility>
@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/base/index.hpp"
+#include "core/base/text.hpp"
 #include "json/asked_fields.hpp"
 #include "json/parse.hpp"
 #include "json/reader.hpp"
@@ -112,20 +113,20 @@ class GraphReader {
 /// none of the names that are read. A plan has no such field.
 bool speaks_of_graph(std::string_view complaint) {
   constexpr std::array<std::string_view, 5> kBeginnings{"task", "fus", "depend", "after", "edge"};
-  std::string name(complaint.substr(0, complaint.find(':')));
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string name = lower_case(std::string(complaint.substr(0, complaint.find(':'))));
   return std::any_of(kBeginnings.begin(), kBeginnings.end(),
                      [&](std::string_view beginning) { return name.starts_with(beginning); });
+}
+
+[[noreturn]] void bad_graph(std::string_view origin, const std::string& message) {
+  throw Failure(ErrorKind::bad_input, fmt::format("{}: {}", origin, message));
 }
 
 /// Throws: a field of the graph that is null. A reader takes it for absent: a task would wait for
 /// nothing.
 void refuse_nulls(const nlohmann::json& document, std::string_view origin) {
   const auto refuse = [&](const nlohmann::json& value, const std::string& place) {
-    if (!value.is_null()) return;
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("{}: {} is null: expected a value, or no such field", origin, place));
+    if (value.is_null()) bad_graph(origin, place + " is null: expected a value, or no such field");
   };
   if (!document.is_object()) return;
   for (const char* part : {"tasks", "fusions"}) {
@@ -173,9 +174,8 @@ std::vector<const Fusion*> best_fusions(const TaskGraph& graph) {
   for (const Fusion& fusion : graph.fusions) {
     if (saved(graph, fusion) > 0) best.push_back(&fusion);
   }
-  std::stable_sort(best.begin(), best.end(), [&](const Fusion* a, const Fusion* b) {
-    return saved(graph, *a) > saved(graph, *b);
-  });
+  std::ranges::stable_sort(best, std::greater{},
+                           [&](const Fusion* each) { return saved(graph, *each); });
   std::vector<char> taken(graph.tasks.size(), 0);
   std::erase_if(best, [&](const Fusion* fusion) {
     char& compute = taken[index(fusion->compute)];
@@ -205,7 +205,7 @@ double ideal_us(const TaskGraph& graph) {
 }
 
 Expected<TaskGraph> parse_task_graph(std::string_view text, std::string_view origin) {
-  try {
+  return outcome_of([&] {
     const nlohmann::json document = parse_unique_json(text, origin);
     refuse_nulls(document, origin);
     AskedFields asked;
@@ -218,18 +218,14 @@ Expected<TaskGraph> parse_task_graph(std::string_view text, std::string_view ori
       const bool in_graph = complaint.starts_with("tasks[") || complaint.starts_with("fusions[");
       const bool is_misspelt = complaint.find("did you mean") != complaint.npos;
       if (planned && !in_graph && !is_misspelt && !speaks_of_graph(complaint)) continue;
-      return bad_input(fmt::format("{}: {} (fields: {})", origin, complaint,
-                                   complaint.starts_with("tasks[")     ? kTaskFields
-                                   : complaint.starts_with("fusions[") ? kFusionFields
-                                                                       : kRootFields));
+      bad_graph(origin, fmt::format("{} (fields: {})", complaint,
+                                    complaint.starts_with("tasks[")     ? kTaskFields
+                                    : complaint.starts_with("fusions[") ? kFusionFields
+                                                                        : kRootFields));
     }
-    if (const auto checked = check(graph); !checked) {
-      return bad_input(fmt::format("{}: {}", origin, checked.error().message));
-    }
+    if (const auto checked = check(graph); !checked) bad_graph(origin, checked.error().message);
     return graph;
-  } catch (const Failure& failure) {
-    return bad_input(failure.what());
-  }
+  });
 }
 
 }  // namespace overlaptune

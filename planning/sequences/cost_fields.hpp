@@ -23,7 +23,7 @@ namespace overlaptune {
 template <class Read>
 [[nodiscard]] auto read_costs(std::string_view text, std::string_view origin, Read read)
     -> Expected<std::invoke_result_t<Read, const JsonReader&>> {
-  try {
+  return outcome_of([&] {
     const nlohmann::json document = parse_unique_json(text, origin);
     AskedFields asked;
     const JsonReader root(document, origin, &asked);
@@ -32,9 +32,7 @@ template <class Read>
     const auto complaints = asked.complaints(document);
     if (!complaints.empty()) root.fail(complaints.front());
     return costs;
-  } catch (const Failure& failure) {
-    return bad_input(failure.what());
-  }
+  });
 }
 
 }  // namespace overlaptune

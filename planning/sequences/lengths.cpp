@@ -1,9 +1,8 @@
 #include "planning/sequences/lengths.hpp"
 
-#include <charconv>
-#include <system_error>
-
 #include <fmt/format.h>
+
+#include "core/base/text.hpp"
 
 namespace overlaptune {
 namespace {
@@ -26,15 +25,13 @@ Expected<std::vector<std::int64_t>> parse_lengths(std::string_view text, std::st
     const std::string_view line = trimmed(text.substr(0, end));
     text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
     if (line.empty()) continue;
-    std::int64_t length = 0;
-    const auto [rest, error] = std::from_chars(line.data(), line.data() + line.size(), length);
-    if (error != std::errc{} || rest != line.data() + line.size() || length < 1 ||
-        length > kLongestSequence) {
+    const auto length = parsed<std::int64_t>(line);
+    if (!length || *length < 1 || *length > kLongestSequence) {
       return bad_input(
           fmt::format("{}: line {}: length '{}': expected a whole number from 1 to 2^40 - 1", name,
                       number, line.substr(0, kLongestShown)));
     }
-    lengths.push_back(length);
+    lengths.push_back(*length);
   }
   if (lengths.empty()) {
     return bad_input(fmt::format("{}: no length in it: expected one a line", name));

@@ -41,31 +41,30 @@ double parameters_of(const ModelConfig& config) {
   return sum * static_cast<double>(config.layers);
 }
 
-Expected<double> gemm(const Model& model, std::int64_t m, std::int64_t n, std::int64_t k) {
-  const auto time = model.predict(Probe(GemmProbe{.m = m, .n = n, .k = k}));
-  if (!time) return error_of(time);
-  return time->count();
+[[noreturn]] void bad_costs(const std::string& message) {
+  throw Failure(ErrorKind::bad_input, message);
+}
+
+/// Throws: GEMMs were never probed.
+double gemm(const Model& model, std::int64_t m, std::int64_t n, std::int64_t k) {
+  return value_or_throw(model.predict(Probe(GemmProbe{.m = m, .n = n, .k = k}))).count();
 }
 
 /// Time of all linear layers for each token: forward (again where it is recomputed), the gradient
 /// of the inputs, the gradient of the weights.
-Expected<double> linear_us(const ModelConfig& config, const Model& model, bool recompute) {
+double linear_us(const ModelConfig& config, const Model& model, bool recompute) {
   double sum = 0;
   for (const auto& [n, k] : linears(config)) {
-    const auto forward = gemm(model, kRows, n, k);
-    const auto inputs = gemm(model, kRows, k, n);
-    const auto weights = gemm(model, n, k, kRows);
-    for (const auto& time : {forward, inputs, weights}) {
-      if (!time) return error_of(time);
-    }
-    sum += *forward * (recompute ? 2 : 1) + *inputs + *weights;
+    const double forward = gemm(model, kRows, n, k);
+    const double inputs = gemm(model, kRows, k, n);
+    const double weights = gemm(model, n, k, kRows);
+    sum += forward * (recompute ? 2 : 1) + inputs + weights;
   }
   return sum * static_cast<double>(config.layers) / static_cast<double>(kRows);
 }
 
 /// Time of attention for each token squared, as far as the mask leaves both products.
-Expected<double> quadratic_us(const ModelConfig& config, const Model& model,
-                              const MeasuredRequest& request) {
+double quadratic_us(const ModelConfig& config, const Model& model, const MeasuredRequest& request) {
   const double passes = (request.recompute ? 2 : 1) + kBackwardOfAttention;
   const auto heads = static_cast<double>(config.heads * config.layers);
   if (request.known.attention_tflops) {
@@ -73,12 +72,10 @@ Expected<double> quadratic_us(const ModelConfig& config, const Model& model,
     return unmasked_share(config) * heads * 2 * width / (*request.known.attention_tflops * 1e6) *
            passes;
   }
-  const auto scores = gemm(model, kRows, kRows, config.head_dim);
-  const auto outputs = gemm(model, kRows, config.value_head_dim, kRows);
-  if (!scores) return error_of(scores);
-  if (!outputs) return error_of(outputs);
+  const double scores = gemm(model, kRows, kRows, config.head_dim);
+  const double outputs = gemm(model, kRows, config.value_head_dim, kRows);
   const auto rows = static_cast<double>(kRows);
-  return unmasked_share(config) * heads * (*scores + *outputs) / (rows * rows) * passes;
+  return unmasked_share(config) * heads * (scores + outputs) / (rows * rows) * passes;
 }
 
 /// Elements of the four tensors that attention exchanges, for each token. A GPU that holds less
@@ -150,20 +147,15 @@ double activation_bytes(const ModelConfig& config, bool recompute) {
   return recompute ? kBytesPerElement * hidden * layers + layer : layer * layers;
 }
 
-}  // namespace
-
-Expected<MeasuredCosts> measured_costs(const ModelConfig& config, std::span<const Model> models,
-                                       const MeasuredRequest& request) {
+/// `measured_costs`, which throws its errors.
+MeasuredCosts made_costs(const ModelConfig& config, std::span<const Model> models,
+                         const MeasuredRequest& request) {
   if (const std::string why = why_not_alike(config); !why.empty()) {
-    return bad_input(
+    bad_costs(
         fmt::format("model '{}': {}, whose costs are not known: expected dense layers that are all "
                     "alike, or --costs with coefficients",
                     config.name, why));
   }
-  const auto linear = linear_us(config, models.front(), request.recompute);
-  if (!linear) return error_of(linear);
-  const auto quadratic = quadratic_us(config, models.front(), request);
-  if (!quadratic) return error_of(quadratic);
   const double parameters = request.known.parameters.value_or(parameters_of(config));
   const bool between_nodes = request.gpus > request.per_node;
   const double fixed =
@@ -172,8 +164,8 @@ Expected<MeasuredCosts> measured_costs(const ModelConfig& config, std::span<cons
 
   MeasuredCosts made;
   Coefficients& costs = made.costs;
-  costs.linear_us = *linear;
-  costs.quadratic_us = *quadratic;
+  costs.linear_us = linear_us(config, models.front(), request.recompute);
+  costs.quadratic_us = quadratic_us(config, models.front(), request);
   costs.bytes_of_token = activation_bytes(config, request.recompute);
   costs.bytes_of_state = kStateBytesPerParameter * parameters / request.gpus;
   costs.degrees.push_back({.degree = 1, .fixed_us = fixed});
@@ -191,12 +183,12 @@ Expected<MeasuredCosts> measured_costs(const ModelConfig& config, std::span<cons
     } else if (measured) {
       exchange = *measured;
     } else if (!inside) {
-      return bad_input(fmt::format(
+      bad_costs(fmt::format(
           "groups of {} GPUs are wider than a node of {}: the rate between nodes is not "
           "known: expected {{\"bandwidth\": {{\"{}\": GB/s of a GPU}}}} in --costs",
           degree, request.per_node, degree));
     } else {
-      return bad_input(
+      bad_costs(
           fmt::format("no all-to-all was probed with {} ranks: expected 'overlaptune probe --ranks "
                       "{}' into this database, or a bandwidth of degree {} in --costs",
                       degree, degree, degree));
@@ -206,9 +198,9 @@ Expected<MeasuredCosts> measured_costs(const ModelConfig& config, std::span<cons
                              .fixed_us = fixed + exchange.fixed_us});
   }
   made.sources = {
-      fmt::format("linear layers: {:.4f} us a token on one GPU, from the GEMM model{}", *linear,
-                  request.recompute ? ", forward twice" : ""),
-      fmt::format("attention: {:.3g} us a token squared, from {}", *quadratic,
+      fmt::format("linear layers: {:.4f} us a token on one GPU, from the GEMM model{}",
+                  costs.linear_us, request.recompute ? ", forward twice" : ""),
+      fmt::format("attention: {:.3g} us a token squared, from {}", costs.quadratic_us,
                   request.known.attention_tflops ? "attention_tflops in --costs"
                   : config.causal                ? "its two products as GEMMs, half of each"
                                                  : "its two products as GEMMs"),
@@ -224,6 +216,13 @@ Expected<MeasuredCosts> measured_costs(const ModelConfig& config, std::span<cons
                   costs.bytes_of_token / (1 << 20), parameters / 1e9,
                   request.known.parameters ? "" : " (linear layers only)")};
   return made;
+}
+
+}  // namespace
+
+Expected<MeasuredCosts> measured_costs(const ModelConfig& config, std::span<const Model> models,
+                                       const MeasuredRequest& request) {
+  return outcome_of([&] { return made_costs(config, models, request); });
 }
 
 Expected<KnownCosts> parse_known_costs(std::string_view text, std::string_view origin) {

@@ -17,9 +17,8 @@ constexpr int kVainParts = 3;  // numbers of micro-batches that may be tried wit
 constexpr double kGainOfParts = 1 - 1e-3;
 
 std::size_t least_group(const Filled& filled) {
-  const auto faster = [](const OpenGroup& a, const OpenGroup& b) { return a.time < b.time; };
-  return static_cast<std::size_t>(
-      std::min_element(filled.groups.begin(), filled.groups.end(), faster) - filled.groups.begin());
+  return static_cast<std::size_t>(std::ranges::min_element(filled.groups, {}, &OpenGroup::time) -
+                                  filled.groups.begin());
 }
 
 /// Time that one micro-batch more costs where this one is divided.
@@ -69,10 +68,8 @@ void divide_to_multiple(const Runs& runs, std::vector<Filled>& micro_batches) {
   const auto multiple = static_cast<std::size_t>(runs.rates().limits().micro_batches);
   if (time_of(micro_batches) == kNever) return;
   while (micro_batches.size() % multiple != 0) {
-    const auto cheaper = [&](const Filled& a, const Filled& b) {
-      return price(runs, a) < price(runs, b);
-    };
-    const auto at = std::min_element(micro_batches.begin(), micro_batches.end(), cheaper);
+    const auto at = std::ranges::min_element(micro_batches, {},
+                                             [&](const Filled& each) { return price(runs, each); });
     if (price(runs, *at) == kNever) return micro_batches.clear();
     Filled divided = divide(runs, *at);
     micro_batches.push_back(std::move(divided));

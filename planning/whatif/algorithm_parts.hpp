@@ -50,8 +50,7 @@ using Found = std::optional<AlgorithmTime>;
 [[nodiscard]] Found ring(const Sender& sender, const Question& question);
 [[nodiscard]] Found hierarchical(const Sender& sender, const Question& question);
 [[nodiscard]] Found tree(const Sender& sender, const Question& question);
-[[nodiscard]] Found nvls(const Sender& sender, const Question& question);
-[[nodiscard]] Found nvls_tree(const Sender& sender, const Question& question);
+[[nodiscard]] Found by_switch(const Sender& sender, const Question& question);
 [[nodiscard]] Found multi_dimensional(const Sender& sender, const Question& question);
 [[nodiscard]] Found direct(const Sender& sender, const Question& question);
 

@@ -10,8 +10,7 @@ namespace overlaptune::cluster {
 
 const Protocol& Sender::of(const Slice& slice) const {
   const auto& all = slice.level->protocols;
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [&](const Protocol& each) { return each.name == inner->name; });
+  const auto found = std::ranges::find(all, inner->name, &Protocol::name);
   return found == all.end() ? all.back() : *found;
 }
 
@@ -58,7 +57,7 @@ Expected<std::vector<AlgorithmTime>> times_of(const Cluster& cluster, const Ques
   if (!slices) return error_of(slices);
 
   constexpr Found (*kAlgorithms[])(const Sender&, const Question&) = {
-      ring, tree, hierarchical, multi_dimensional, nvls, nvls_tree, direct};
+      ring, tree, hierarchical, multi_dimensional, by_switch, direct};
   std::vector<AlgorithmTime> times;
   for (const auto algorithm : kAlgorithms) {
     Found best;
@@ -71,8 +70,7 @@ Expected<std::vector<AlgorithmTime>> times_of(const Cluster& cluster, const Ques
     best->latency_us += cluster.launch_us;
     times.push_back(*best);
   }
-  std::stable_sort(times.begin(), times.end(),
-                   [](const AlgorithmTime& a, const AlgorithmTime& b) { return a.us < b.us; });
+  std::ranges::stable_sort(times, {}, &AlgorithmTime::us);
   return times;
 }
 

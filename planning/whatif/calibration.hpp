@@ -30,9 +30,6 @@ class Calibration {
   /// Error: as `times_of`.
   [[nodiscard]] Expected<Estimate> at(double bytes, int gpus) const;
 
-  /// The cluster with the fitted factors.
-  [[nodiscard]] const Cluster& cluster() const { return cluster_; }
-
  private:
   void fit_factors(std::span<const MeasuredRow> all);
   /// Whether the curve of the asked GPU count may answer.

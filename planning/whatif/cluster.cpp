@@ -23,18 +23,6 @@ std::int64_t product(const std::vector<int>& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, times);
 }
 
-/// The divisors of `count`, ascending.
-std::vector<std::int64_t> divisors_of(std::int64_t count) {
-  std::vector<std::int64_t> small, large;
-  for (std::int64_t d = 1; d * d <= count; ++d) {
-    if (count % d != 0) continue;
-    small.push_back(d);
-    if (d * d != count) large.push_back(count / d);
-  }
-  small.insert(small.end(), large.rbegin(), large.rend());
-  return small;
-}
-
 /// Sizes up to `most` whose product is `count` and whose sum is least, so that they are as even as
 /// can be. Empty if there are none.
 std::vector<int> most_even(const std::vector<int>& most, std::size_t from, std::int64_t count) {
@@ -43,11 +31,11 @@ std::vector<int> most_even(const std::vector<int>& most, std::size_t from, std::
     return {static_cast<int>(count)};
   }
   std::vector<int> best;
-  for (const std::int64_t size : divisors_of(count)) {
-    if (size > most[from]) break;
+  for (int size = 1; size <= most[from]; ++size) {
+    if (count % size != 0) continue;
     std::vector<int> sizes = most_even(most, from + 1, count / size);
     if (sizes.empty()) continue;
-    sizes.insert(sizes.begin(), static_cast<int>(size));
+    sizes.insert(sizes.begin(), size);
     const auto sum_of = [](const std::vector<int>& v) {
       return std::accumulate(v.begin(), v.end(), 0);
     };
@@ -103,8 +91,7 @@ Expected<std::vector<Slice>> slices_of(const Cluster& cluster, int gpus) {
 double value_at(const ByBytes& points, double bytes) {
   if (bytes <= points.front().first) return points.front().second;
   if (bytes >= points.back().first) return points.back().second;
-  const auto above = std::upper_bound(points.begin(), points.end(), bytes,
-                                      [](double b, const auto& point) { return b < point.first; });
+  const auto above = std::ranges::upper_bound(points, bytes, {}, &ByBytes::value_type::first);
   const auto& [low, value] = *(above - 1);
   const double way = std::log(bytes / low) / std::log(above->first / low);
   return value + way * (above->second - value);

@@ -189,16 +189,16 @@ std::string names_of_clusters() {
 }
 
 Expected<Cluster> parse_cluster(std::string_view text, const std::string& origin) {
-  try {
+  return outcome_of([&] {
     const nlohmann::json document = parse_unique_json(text, origin);
     AskedFields asked;
     Cluster cluster = read(JsonReader(document, origin, &asked));
     const auto complaints = asked.complaints(document);
-    if (!complaints.empty()) return bad_input(origin + ": " + complaints.front());
+    if (!complaints.empty()) {
+      throw Failure(ErrorKind::bad_input, origin + ": " + complaints.front());
+    }
     return cluster;
-  } catch (const Failure& failure) {
-    return tl::make_unexpected(Error{failure.kind(), failure.what()});
-  }
+  });
 }
 
 Expected<Cluster> find_cluster(const std::string& name) {

@@ -1,12 +1,12 @@
 #include "planning/whatif/measured_rows.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "core/base/printable.hpp"
+#include "core/base/text.hpp"
 #include "core/base/units.hpp"
 #include "planning/whatif/row_forms.hpp"
 
@@ -54,9 +54,7 @@ void check_ascending(const Rows& rows) {
 }  // namespace
 
 double number(std::string_view text) {
-  double value = 0;
-  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return failure == std::errc{} && rest == text.data() + text.size() ? value : std::nan("");
+  return parsed<double>(text).value_or(std::nan(""));
 }
 
 double bytes_of(const std::string& text) {
@@ -67,10 +65,8 @@ double bytes_of(const std::string& text) {
 }
 
 std::optional<int> whole(std::string_view text, int least, int most) {
-  int value = 0;
-  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool read = failure == std::errc{} && rest == text.data() + text.size();
-  return read && value >= least && value <= most ? std::optional(value) : std::nullopt;
+  const auto value = parsed<int>(text);
+  return value && *value >= least && *value <= most ? value : std::nullopt;
 }
 
 std::string shown(std::string_view text) {
@@ -97,15 +93,13 @@ void check_wrong(std::string_view count, const std::string& place) {
 
 Expected<std::vector<MeasuredRow>> parse_rows(std::string_view text, const std::string& origin,
                                               Operation asked) {
-  try {
+  return outcome_of([&] {
     Rows rows = is_json(text)       ? parse_test_json(text, origin, asked)
                 : is_test_log(text) ? parse_test_log(text, origin, asked)
                                     : parse_row_csv(text, origin);
     check_ascending(rows);
     return rows;
-  } catch (const Failure& failure) {
-    return bad_input(failure.what());
-  }
+  });
 }
 
 }  // namespace overlaptune::cluster

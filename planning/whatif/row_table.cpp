@@ -1,12 +1,12 @@
 // Measured rows of named columns: CSV, and the lists of rccl-tests.
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/base/csv.hpp"
+#include "core/base/text.hpp"
 #include "planning/whatif/row_forms.hpp"
 
 namespace overlaptune::cluster {
@@ -14,12 +14,6 @@ namespace {
 
 constexpr double kMostBytes = 1e18;
 constexpr double kMostUs = 1e12;
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 /// An op by its name here or in rccl-tests: "AllReduce".
 Expected<Operation> operation_of(const std::string& name) {
@@ -30,14 +24,14 @@ Expected<Operation> operation_of(const std::string& name) {
       {"alltoall", Operation::all_to_all},
       {"sendrecv", Operation::send}};
   for (const auto& [known, operation] : kNames) {
-    if (lower(name) == known) return operation;
+    if (lower_case(name) == known) return operation;
   }
   return parse_name<Operation>(shown(name));
 }
 
 /// Whether a row is of the in-place time. Throws: a word that says neither.
 bool is_in_place(const std::string& text, const std::string& place) {
-  const std::string word = lower(text);
+  const std::string word = lower_case(text);
   if (word == "1" || word == "true" || word == "yes") return true;
   if (word == "0" || word == "false" || word == "no") return false;
   fail_at(place, fmt::format("inPlace = '{}': expected 0 or 1, false or true", shown(text)));
@@ -52,7 +46,7 @@ RowTable::RowTable(const std::vector<std::string>& header, const std::string& pl
       [&](std::initializer_list<std::string_view> wanted) -> std::optional<std::size_t> {
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < header.size(); ++i) {
-      if (std::find(wanted.begin(), wanted.end(), lower(header[i])) == wanted.end()) continue;
+      if (std::find(wanted.begin(), wanted.end(), lower_case(header[i])) == wanted.end()) continue;
       if (found && twice.empty()) {
         twice = fmt::format("columns '{}' and '{}'", shown(header[*found]), shown(header[i]));
       }

@@ -21,25 +21,6 @@ void add_tree_of_groups(const Sender& sender, const Question& question, Transfer
   }
 }
 
-/// In each innermost group the switch reads the buffer of each GPU, reduces, and writes each result
-/// to all: in each direction of a GPU's links pass the buffer and its own part of the result. The
-/// switch works with the last protocol alone (NCCL: Simple), and not for 2 GPUs.
-Found by_switch(const Sender& sender, const Question& question, Algorithm algorithm) {
-  const Slice& inner = sender.slices.front();
-  const Multicast& multicast = inner.level->multicast;
-  const bool is_simple = sender.inner == &inner.level->protocols.back();
-  if (question.operation != Operation::all_reduce || multicast.share <= 0 || inner.size <= 2 ||
-      !is_simple) {
-    return {};
-  }
-  const double bytes = question.bytes * (1 + 1.0 / inner.size);
-  double latency = multicast.latency_us;
-  Transfer transfer;
-  transfer.add(inner, bytes / (gpu_rate(inner, bytes) * multicast.share));
-  add_tree_of_groups(sender, question, transfer, latency);
-  return transfer.timed(algorithm, sender, latency);
-}
-
 }  // namespace
 
 /// A chain through the GPUs of a group carries the buffer up and down again.
@@ -60,14 +41,24 @@ Found tree(const Sender& sender, const Question& question) {
   return transfer.timed(Algorithm::tree, sender, latency);
 }
 
-Found nvls(const Sender& sender, const Question& question) {
-  if (sender.slices.size() > 1) return {};
-  return by_switch(sender, question, Algorithm::nvls);
-}
-
-Found nvls_tree(const Sender& sender, const Question& question) {
-  if (sender.slices.size() < 2) return {};
-  return by_switch(sender, question, Algorithm::nvls_tree);
+/// In each innermost group the switch reads the buffer of each GPU, reduces, and writes each result
+/// to all: in each direction of a GPU's links pass the buffer and its own part of the result. The
+/// switch works with the last protocol alone (NCCL: Simple), and not for 2 GPUs.
+Found by_switch(const Sender& sender, const Question& question) {
+  const Slice& inner = sender.slices.front();
+  const Multicast& multicast = inner.level->multicast;
+  const bool is_simple = sender.inner == &inner.level->protocols.back();
+  if (question.operation != Operation::all_reduce || multicast.share <= 0 || inner.size <= 2 ||
+      !is_simple) {
+    return {};
+  }
+  const double bytes = question.bytes * (1 + 1.0 / inner.size);
+  double latency = multicast.latency_us;
+  Transfer transfer;
+  transfer.add(inner, bytes / (gpu_rate(inner, bytes) * multicast.share));
+  add_tree_of_groups(sender, question, transfer, latency);
+  const bool is_one_group = sender.slices.size() == 1;
+  return transfer.timed(is_one_group ? Algorithm::nvls : Algorithm::nvls_tree, sender, latency);
 }
 
 }  // namespace overlaptune::cluster

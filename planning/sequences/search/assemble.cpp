@@ -32,8 +32,7 @@ MicroBatch micro_batch_of(const Runs& runs, const Filled& filled) {
     group.memory_bytes = runs.rates().memory(group.tokens, level);
     made.time_us = std::max(made.time_us, group.time_us);
   }
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const Group& a, const Group& b) { return a.degree > b.degree; });
+  std::ranges::stable_sort(groups, std::greater{}, &Group::degree);
   int next = 0;
   for (Group& group : groups) {
     group.first_gpu = next;
@@ -50,11 +49,9 @@ BatchPlan plan_of(const Runs& runs, std::span<const Filled> micro_batches) {
   for (const Filled& filled : micro_batches) {
     const MicroBatch& part = plan.micro_batches.emplace_back(micro_batch_of(runs, filled));
     plan.time_us += part.time_us;
-    const auto slowest =
-        std::max_element(part.groups.begin(), part.groups.end(),
-                         [](const Group& a, const Group& b) { return a.time_us < b.time_us; });
-    const int level = std::countr_zero(static_cast<unsigned>(slowest->degree));
-    plan.exchange_us += runs.rates().exchange(slowest->tokens, level);
+    const Group& slowest = *std::ranges::max_element(part.groups, {}, &Group::time_us);
+    const int level = std::countr_zero(static_cast<unsigned>(slowest.degree));
+    plan.exchange_us += runs.rates().exchange(slowest.tokens, level);
     for (const Group& group : part.groups) plan.tokens += group.tokens;
   }
   return plan;

@@ -224,9 +224,8 @@ std::vector<Filled> side_by_side(const Runs& runs, const Filled& groups) {
   for (int bin = 0; bin < static_cast<int>(groups.groups.size()); ++bin) {
     if (groups.groups[index(bin)].sequences > 0) order.push_back(bin);
   }
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return groups.groups[index(a)].time > groups.groups[index(b)].time;
-  });
+  std::ranges::stable_sort(order, std::greater{},
+                           [&](int bin) { return groups.groups[index(bin)].time; });
   std::vector<Filled> made;
   Places places(groups.groups.size());
   std::size_t full = 0;  // micro-batches before this one have no GPU left

@@ -51,9 +51,7 @@ struct AreaShare {
 /// The least GPU time of so many tokens.
 double least_area_of(std::vector<AreaShare>& shares, std::int64_t tokens) {
   if (tokens <= 0) return 0;
-  std::sort(shares.begin(), shares.end(), [](const AreaShare& a, const AreaShare& b) {
-    return a.area_per_token < b.area_per_token;
-  });
+  std::ranges::sort(shares, {}, &AreaShare::area_per_token);
   double area = 0;
   for (const AreaShare& share : shares) {
     if (tokens <= 0) break;

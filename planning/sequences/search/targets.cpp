@@ -163,13 +163,12 @@ std::vector<Targets> search_targets(const Runs& runs, int micro_batches, int lea
     Targets targets = search.start(level);
     if (targets.sum < kNever) found.push_back(std::move(targets));
   }
-  const auto by_sum = [](const Targets& a, const Targets& b) { return a.sum < b.sum; };
-  std::sort(found.begin(), found.end(), by_sum);
+  std::ranges::sort(found, {}, &Targets::sum);
   const double most = found.empty() ? 0 : found.front().sum * kWorthVarying;
   for (std::size_t i = 0; i < std::min(found.size(), kMostStarts); ++i) {
     if (found[i].sum <= most) search.vary(found[i]);
   }
-  std::sort(found.begin(), found.end(), by_sum);
+  std::ranges::sort(found, {}, &Targets::sum);
   return found;
 }
 
