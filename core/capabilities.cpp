@@ -28,18 +28,6 @@ bool symmetric_kernels_end(const std::string& nccl_version) {
   return version >= kFirst || version.front() == 0;
 }
 
-/// Ranks that share a GPU run all that the run library has, so that it can be proved. They lack
-/// NCCL's windows, which do not reach the peers.
-Capabilities of_shared_gpus(const Platform& platform) {
-  Capabilities capabilities{.ranks = platform.gpu_count,
-                            .sms = platform.sms,
-                            .comm_ctas = kMostChannels,
-                            .gemms = gemm_families(platform.compute_capability),
-                            .limits = gpu_limits(platform.compute_capability)};
-  capabilities.transports.erase(Transport::symmetric);
-  return capabilities;
-}
-
 }  // namespace
 
 EnumSet<GemmFamily> gemm_families(int compute_capability) {
@@ -50,26 +38,27 @@ EnumSet<GemmFamily> gemm_families(int compute_capability) {
 }
 
 Capabilities capabilities_of(const Platform& platform) {
-  if (platform.link == kSharedLink) return of_shared_gpus(platform);
   Capabilities capabilities{.ranks = platform.gpu_count,
                             .sms = platform.sms,
                             .limits = gpu_limits(platform.compute_capability)};
+  // Ranks that share a GPU run all that the run library has, so that it can be proved. They lack
+  // NCCL's windows, which do not reach the peers.
+  const bool is_shared = platform.link == kSharedLink;
+  const bool is_cuda = is_shared || platform.machine == "cuda";
   // Only over NVLink is the memory of peers worth a strategy or a transport of its own.
-  if (!is_link(platform.link, Link::nvlink)) {
+  if (!is_shared && !is_link(platform.link, Link::nvlink)) {
     capabilities.strategies = strategies_where(
         [](const StrategyTraits& traits) { return !traits.needs.contains(Need::peer_memory); });
+    if (is_cuda) capabilities.transports = {Transport::ring};
   }
-  if (platform.machine == "cuda" && !is_link(platform.link, Link::nvlink)) {
-    capabilities.transports = {Transport::ring};
-  }
-  if (platform.machine == "cuda" && !symmetric_kernels_end(platform.nccl_version)) {
+  if (is_shared || (is_cuda && !symmetric_kernels_end(platform.nccl_version))) {
     capabilities.transports.erase(Transport::symmetric);
   }
   if (spans_nodes(platform)) {
     capabilities.apart =
         fmt::format("it needs the memory of peers, and {} joins their nodes", platform.link);
   }
-  if (platform.machine == "cuda") {
+  if (is_cuda) {
     capabilities.comm_ctas = kMostChannels;
     capabilities.gemms = gemm_families(platform.compute_capability);
   }

@@ -1,7 +1,6 @@
 #include "core/timeline_activities.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include <fmt/format.h>
 

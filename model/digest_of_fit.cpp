@@ -1,5 +1,4 @@
 #include <bit>
-#include <string>
 
 #include "core/base/hash.hpp"
 #include "model/fitting_digest.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 // Random choices for configs that are drawn without the model.
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>

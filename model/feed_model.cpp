@@ -83,9 +83,8 @@ FeedModel FeedModel::fit(std::span<const Measurement> measurements, const GemmMo
   Slope gemm;
   Slope collective;
   for (const auto& [beside, list] : seen) {
-    const Seen& usual = *std::max_element(
-        list.begin(), list.end(),
-        [&](const Seen& a, const Seen& b) { return counts[a.gemm.tile] < counts[b.gemm.tile]; });
+    const Seen& usual = *std::ranges::max_element(
+        list, {}, [&](const Seen& each) { return counts[each.gemm.tile]; });
     const Tile& tile = usual.gemm.tile;
     model.usual_[beside] = tile;
     if (!model.probed_ || counts[model.probed_->tile] < counts[tile]) model.probed_ = usual.gemm;

@@ -2,7 +2,6 @@
 // The analytic model together with what was measured on the same platform: validated configs
 // correct its predictions, and the best of them, adapted, are proposed for problems near by.
 
-#include <span>
 #include <vector>
 
 #include "core/config/candidate.hpp"

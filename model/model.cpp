@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>

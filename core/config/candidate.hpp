@@ -1,7 +1,6 @@
 #pragma once
 // The results of tuning: candidates with their verdicts, and winners.
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

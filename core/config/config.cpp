@@ -1,8 +1,5 @@
 #include "core/config/config.hpp"
 
-#include <array>
-#include <utility>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

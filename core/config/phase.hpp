@@ -50,17 +50,14 @@ struct PhaseResult {
   friend bool operator==(const PhaseResult&, const PhaseResult&) = default;
 };
 
-/// Whether a config failed in this phase, or is slower than `sequential` with 95 % confidence.
-[[nodiscard]] inline bool loses(const PhaseResult& result) {
-  return result.verdict != Verdict::valid || (result.speedup && result.speedup->high < 1);
-}
-
-/// Whether a config cannot win after this phase: it `loses`, or, in the steady phase, is slower
-/// than `sequential` by its median, so that `sequential` is the better choice.
+/// Whether a config cannot win after this phase: it failed, is slower than `sequential` with 95 %
+/// confidence, or, in the steady phase, is slower by its median, so that `sequential` is the better
+/// choice.
 [[nodiscard]] inline bool rules_out(const PhaseResult& result) {
-  const bool no_gain =
-      result.phase == RunPhase::steady && result.speedup && result.speedup->median < 1;
-  return loses(result) || no_gain;
+  if (result.verdict != Verdict::valid) return true;
+  if (!result.speedup) return false;
+  return result.speedup->high < 1 ||
+         (result.phase == RunPhase::steady && result.speedup->median < 1);
 }
 
 }  // namespace overlaptune

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "core/config/check.hpp"
-#include "core/config/config_fields.hpp"
 #include "core/config/strategies.hpp"
 
 namespace overlaptune {
