@@ -21,7 +21,7 @@ std::optional<Point> first_sure(std::vector<Point>& points) {
   return *unsure.base();
 }
 
-void complete(Threshold& threshold, std::vector<Point> points) {
+Threshold completed(Threshold threshold, std::vector<Point> points) {
   if (const auto first = first_sure(points)) {
     threshold.tokens = first->tokens;
     threshold.gain = first->gain;
@@ -29,6 +29,7 @@ void complete(Threshold& threshold, std::vector<Point> points) {
   }
   threshold.largest = points.back().tokens;
   threshold.gain_at_largest = points.back().gain;
+  return threshold;
 }
 
 /// Passes that differ in the tokens only.
@@ -67,12 +68,11 @@ Threshold of_product(const std::vector<const Pass*>& passes, const Operation& pr
           {pass->tokens, each.sequential / each.time, each.answer.source == Source::exact});
     }
   }
-  Threshold threshold{.tp = passes.front()->tp,
-                      .parallelism = passes.front()->parallelism,
-                      .name = std::string(to_string(product.product)),
-                      .problem = product.problem};
-  complete(threshold, std::move(points));
-  return threshold;
+  return completed({.tp = passes.front()->tp,
+                    .parallelism = passes.front()->parallelism,
+                    .name = std::string(to_string(product.product)),
+                    .problem = product.problem},
+                   std::move(points));
 }
 
 Threshold of_pass(const std::vector<const Pass*>& passes) {
@@ -81,10 +81,9 @@ Threshold of_pass(const std::vector<const Pass*>& passes) {
   for (const Pass* pass : passes) {
     points.push_back({pass->tokens, pass->times.speedup(), all_measured(*pass)});
   }
-  Threshold threshold{
-      .tp = passes.front()->tp, .parallelism = passes.front()->parallelism, .name = "pass"};
-  complete(threshold, std::move(points));
-  return threshold;
+  return completed(
+      {.tp = passes.front()->tp, .parallelism = passes.front()->parallelism, .name = "pass"},
+      std::move(points));
 }
 
 }  // namespace

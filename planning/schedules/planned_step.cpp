@@ -18,9 +18,8 @@ PlannedStep plan_model_step(const ModelConfig& config, const StepShape& shape,
                     "--data-parallel-gb-per-s, the rate of a GPU's links between replicas",
                     shape.dp, shape.tp, gpus, platform.gpu_count, full_name(platform)));
   }
-  const PlatformCosts costs(platform, grounds.measurements, grounds.model, grounds.ask, config,
-                            known);
-  const StepClocks clocks = value_or_throw(costs.clocks(config, shape));
+  const PlatformCosts costs(grounds, config, known);
+  const StepClocks clocks = costs.clocks(config, shape);
   PlannedStep made{.name = config.name,
                    .shape = shape,
                    .plan = value_or_throw(plan_step(config, shape, costs.costs(clocks))),

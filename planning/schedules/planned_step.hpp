@@ -1,15 +1,11 @@
 #pragma once
 // The plan of a model's layer, pass or training step, with what it rests on.
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/answer.hpp"
-#include "core/measurement.hpp"
 #include "core/platform.hpp"
-#include "model/learned_model.hpp"
 #include "planning/schedules/platform_costs.hpp"
 #include "planning/schedules/step_plan.hpp"
 #include "workload/assumptions.hpp"
@@ -25,14 +21,6 @@ struct PlannedStep {
   std::vector<std::string> notes{};
   Assumptions assumptions{};
   std::optional<Platform> platform{};  ///< none: a graph that was given
-};
-
-/// The platform that times come from. `query/measured_platform.hpp` makes it from a database.
-struct StepGrounds {
-  const Platform& platform;
-  const std::vector<Measurement>& measurements;
-  const LearnedModel& model;
-  std::function<Answer(const Problem&)> ask{};  ///< answers by CUDA graphs
 };
 
 /// Plans the model on the platform; `source` stays empty. Throws `Failure` (`bad_input`): more GPUs

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -24,31 +25,23 @@ constexpr double kAttentionOfGemm = 0.7;
 // Deakin et al. 2018).
 constexpr double kReachedOfMemory = 0.9;
 
-const Model::Parts& parts_of(const LearnedModel& model) {
-  return model.analytic().parts();
-}
-
 }  // namespace
 
-PlatformCosts::PlatformCosts(const Platform& platform, std::vector<Measurement> measurements,
-                             const LearnedModel& model, std::function<Answer(const Problem&)> ask,
-                             const ModelConfig& config, const KnownRates& known)
-    : platform_(platform),
-      measurements_(std::move(measurements)),
-      layer_times_(measurements_),
-      model_(model),
-      ask_(std::move(ask)),
+PlatformCosts::PlatformCosts(StepGrounds grounds, const ModelConfig& config,
+                             const KnownRates& known)
+    : grounds_(std::move(grounds)),
+      layer_times_(grounds_.measurements),
       elements_(config.elements),
       depth_(config.hidden),
       known_(known) {
-  const LaunchModel& launch = parts_of(model).launch;
+  const LaunchModel& launch = parts().launch;
   std::string how = "the probed rate of copies in memory";
   memory_source_ = "memory rate probed";
   if (known.memory_gb_per_s) {
     bytes_per_us_ = *known.memory_gb_per_s * kBytesOfGb;
     memory_source_ = "memory rate given";
     how = "as given";
-  } else if (const auto sheet = data_sheet_memory_gb_per_s(platform.gpu_model)) {
+  } else if (const auto sheet = data_sheet_memory_gb_per_s(grounds_.platform.gpu_model)) {
     bytes_per_us_ = kReachedOfMemory * *sheet * kBytesOfGb;
     memory_source_ = "memory rate of the data sheet";
     how = fmt::format("{} of the data sheet's", kReachedOfMemory);
@@ -57,7 +50,7 @@ PlatformCosts::PlatformCosts(const Platform& platform, std::vector<Measurement> 
   } else {
     throw Failure(ErrorKind::bad_input,
                   fmt::format("{}: copies in memory were never probed: expected --memory-gb-per-s",
-                              full_name(platform)));
+                              full_name(grounds_.platform)));
   }
   if (known.attention_tflops) {
     attention_flops_per_us_ = *known.attention_tflops * kFlopsOfTflops;
@@ -65,8 +58,9 @@ PlatformCosts::PlatformCosts(const Platform& platform, std::vector<Measurement> 
     const Probe large =
         GemmProbe{.m = kLargeGemm, .n = kLargeGemm, .k = kLargeGemm, .elements = elements_};
     const Measurement* const found = measured(large);
-    const double us = found != nullptr ? found->time.median.count()
-                                       : value_or_throw(model_.analytic().predict(large)).count();
+    const double us = found != nullptr
+                          ? found->time.median.count()
+                          : value_or_throw(grounds_.model.analytic().predict(large)).count();
     attention_flops_per_us_ = kAttentionOfGemm * 2 * std::pow(kLargeGemm, 3) / us;
   }
   sources_ = {
@@ -111,17 +105,13 @@ std::optional<Cost> PlatformCosts::stored(const LayerProbe& probe) const {
   const bool attends = probe.work == LayerWork::attention;
   auto cost = layer_times_.time(probe, attends ? kDoubtOfAttention : kDoubtOfMemory,
                                 1 / (attends ? attention_flops_per_us_ : bytes_per_us_));
-  if (cost) cost->us = std::max(cost->us, parts_of(model_).launch.kernel_gap);
+  if (cost) cost->us = std::max(cost->us, parts().launch.kernel_gap);
   return cost;
 }
 
-Expected<StepClocks> PlatformCosts::clocks(const ModelConfig& config,
-                                           const StepShape& shape) const {
-  const auto operations = layer_operations(config, shape, costs({}));
-  if (!operations) return error_of(operations);
-  const ClockModel& clock = parts_of(model_).clock;
-  return step_clocks(*operations, elements_,
-                     [&](const Load& load) { return clock.slowdown(load); });
+StepClocks PlatformCosts::clocks(const ModelConfig& config, const StepShape& shape) const {
+  return step_clocks(value_or_throw(layer_operations(config, shape, costs({}))), elements_,
+                     [&](const Load& load) { return parts().clock.slowdown(load); });
 }
 
 StepCosts PlatformCosts::costs(const StepClocks& clocks) const {
@@ -148,20 +138,20 @@ StepCosts PlatformCosts::costs(const StepClocks& clocks) const {
       .attention_source = known_.attention_tflops ? "tensor rate given" : "tensor rate probed",
       .attention_doubt = known_.attention_tflops ? Doubt{} : kDoubtOfAttention,
       .attention_beside_fused = known_.attention_tflops ? 1 : overlapped / apart,
-      .launch_us = parts_of(model_).launch.kernel_gap};
+      .launch_us = parts().launch.kernel_gap};
 }
 
 /// The latest measurement of a probe; null: there is none.
 const Measurement* PlatformCosts::measured(const Probe& probe) const {
-  const auto known = std::find_if(measurements_.rbegin(), measurements_.rend(),
+  const auto known = std::find_if(grounds_.measurements.rbegin(), grounds_.measurements.rend(),
                                   [&](const Measurement& each) { return each.probe == probe; });
-  return known == measurements_.rend() ? nullptr : &*known;
+  return known == grounds_.measurements.rend() ? nullptr : &*known;
 }
 
 /// The cost of a kernel among others in a graph, from its time without the replay: with the gap
 /// before it.
 Cost PlatformCosts::among_others(double us, std::string source, const Doubt& doubt) const {
-  const double gap = parts_of(model_).launch.kernel_gap;
+  const double gap = parts().launch.kernel_gap;
   return {std::max(us + gap, gap), std::move(source), doubt};
 }
 
@@ -169,19 +159,18 @@ Cost PlatformCosts::among_others(double us, std::string source, const Doubt& dou
 /// clock first, by the clock that was recorded with it.
 Expected<Cost> PlatformCosts::gemm(const GemmSize& size, double slowdown) const {
   const auto& [m, n, k] = size;
-  const Model::Parts& parts = parts_of(model_);
   const GemmProbe probe{.m = m, .n = n, .k = k, .elements = elements_};
   if (const Measurement* const known = measured(probe)) {
-    const double time = known->time.median.count() - parts.launch.replay;
+    const double time = known->time.median.count() - parts().launch.replay;
     // Without a recorded clock the time stays what it was.
     const double factor =
-        known->conditions.sm_clock_mhz ? slowdown / parts.clock.recorded(known->conditions) : 1;
+        known->conditions.sm_clock_mhz ? slowdown / parts().clock.recorded(known->conditions) : 1;
     return among_others(time * factor, "measured", kDoubtOfGemm);
   }
-  const auto gemms = parts.gemms_of(elements_);
+  const auto gemms = parts().gemms_of(elements_);
   if (!gemms) return error_of(gemms);
-  return among_others((*gemms)->library.time(m, n, k, platform_.sms) * slowdown, "predicted",
-                      kDoubtOfGemm);
+  return among_others((*gemms)->library.time(m, n, k, grounds_.platform.sms) * slowdown,
+                      "predicted", kDoubtOfGemm);
 }
 
 Expected<Cost> PlatformCosts::collective(Collective op, double bytes, int ranks) const {
@@ -189,23 +178,24 @@ Expected<Cost> PlatformCosts::collective(Collective op, double bytes, int ranks)
       .collective = op, .bytes = Bytes{std::llround(bytes)}, .ranks = ranks};
   const Measurement* const known = measured(probe);
   const auto time = known != nullptr ? Expected<Microseconds>(known->time.median)
-                                     : model_.analytic().predict(probe);
+                                     : grounds_.model.analytic().predict(probe);
   if (!time) {
     return bad_input(fmt::format(
         "{}: {} of {} ranks: never probed: expected `overlaptune probe --ranks {}` into this "
         "database",
-        full_name(platform_), to_string(op), ranks, ranks));
+        full_name(grounds_.platform), to_string(op), ranks, ranks));
   }
-  Cost cost = among_others(time->count() - parts_of(model_).launch.replay,
+  Cost cost = among_others(time->count() - parts().launch.replay,
                            known != nullptr ? "measured" : "predicted", kDoubtOfCollective);
-  const auto gemms = parts_of(model_).gemms_of(elements_);
+  const auto gemms = parts().gemms_of(elements_);
   if (!gemms) return error_of(gemms);
   // Beside a GEMM the collective has a few SMs of its own: as many as lose least on both sides.
   double least = 0;
-  for (const CollectiveKey& key : parts_of(model_).collectives.overlap_settings(op, ranks)) {
+  for (const CollectiveKey& key : parts().collectives.overlap_settings(op, ranks)) {
     const Slowdown slowdown = (*gemms)->contention(key, bytes, depth_, GemmFamily::library);
-    const double us = (*parts_of(model_).collectives.find(key))(bytes)*slowdown.collective;
-    const double slows = slowdown.gemm * platform_.sms / (platform_.sms - key.comm_ctas);
+    const double us = (*parts().collectives.find(key))(bytes)*slowdown.collective;
+    const double slows =
+        slowdown.gemm * grounds_.platform.sms / (grounds_.platform.sms - key.comm_ctas);
     const double lost = us * (1 - 1 / slows) + us - cost.us;
     if (least != 0 && lost >= least) continue;
     least = lost;
@@ -239,7 +229,7 @@ Expected<Cost> PlatformCosts::across_replicas(Collective op, double bytes, int r
   return bad_input(
       fmt::format("--dp {}: {} of {} ranks was never probed on {}: expected "
                   "--data-parallel-gb-per-s, or `overlaptune probe --ranks {}` into this database",
-                  ranks, to_string(op), ranks, full_name(platform_), ranks));
+                  ranks, to_string(op), ranks, full_name(grounds_.platform), ranks));
 }
 
 /// The least time of `sequential` among a graph's other kernels: a GEMM, and the fastest collective
@@ -248,12 +238,13 @@ Expected<double> PlatformCosts::sequential(const Problem& problem, const Cost& p
   const auto ring = collective(collective_of(problem.op),
                                static_cast<double>(collective_bytes(problem).count), problem.ranks);
   if (!ring) return error_of(ring);
-  const auto fastest =
-      search(model_.analytic(), problem, Launch::graph, {.best = 1, .strategies = {kBaseline}});
+  const auto fastest = search(grounds_.model.analytic(), problem, Launch::graph,
+                              {.best = 1, .strategies = {kBaseline}});
   if (!fastest) return error_of(fastest);
-  const auto made = model_.analytic().predict(problem, fastest->front().config, Launch::graph);
+  const auto made =
+      grounds_.model.analytic().predict(problem, fastest->front().config, Launch::graph);
   if (!made) return error_of(made);
-  const double by_other = made->collective_alone.count() + parts_of(model_).launch.kernel_gap;
+  const double by_other = made->collective_alone.count() + parts().launch.kernel_gap;
   return product.us + std::min(ring->us, by_other);
 }
 
@@ -266,7 +257,7 @@ std::optional<Cost> PlatformCosts::fused(Problem problem, double slowdown) const
   problem.elements = elements_;
   const auto valid = validated(problem);
   if (!valid) return std::nullopt;
-  const Answer answer = ask_(*valid);
+  const Answer answer = grounds_.ask(*valid);
   if (answer.source == Source::baseline) return std::nullopt;
   // The tasks are this config, one after the other. By another transport, `sequential` may be
   // faster.
@@ -276,7 +267,7 @@ std::optional<Cost> PlatformCosts::fused(Problem problem, double slowdown) const
   if (!time || !answer.baseline || !alone) return std::nullopt;
   const auto apart = sequential(*valid, *alone);
   if (!apart) return std::nullopt;
-  const LaunchModel& launch = parts_of(model_).launch;
+  const LaunchModel& launch = parts().launch;
   const auto of_rounds = [&](Microseconds us) {
     return among_others(us.count() - launch.replay, "", {}).us;
   };

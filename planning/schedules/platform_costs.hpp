@@ -24,23 +24,29 @@ struct KnownRates {
   std::optional<double> data_parallel_gb_per_s{};  ///< of each GPU, one direction
 };
 
+/// The platform that times come from. `query/measured_platform.hpp` makes it from a database.
+struct StepGrounds {
+  const Platform& platform;
+  const std::vector<Measurement>& measurements;
+  const LearnedModel& model;
+  std::function<Answer(const Problem&)> ask{};  ///< answers by CUDA graphs
+};
+
 /// The costs of one platform. It must outlive the functions that it gives.
 class PlatformCosts {
  public:
   /// Throws `Failure`: nothing was probed; a rate that neither probe nor flag tells.
-  PlatformCosts(const Platform& platform, std::vector<Measurement> measurements,
-                const LearnedModel& model, std::function<Answer(const Problem&)> ask,
-                const ModelConfig& config, const KnownRates& known);
+  PlatformCosts(StepGrounds grounds, const ModelConfig& config, const KnownRates& known);
   /// Costs at these clocks: GEMMs where operations run one after the other, and fused ones.
   [[nodiscard]] StepCosts costs(const StepClocks& clocks) const;
-  /// The clocks of a step of this model. Error: as `layer_operations`.
-  [[nodiscard]] Expected<StepClocks> clocks(const ModelConfig& config,
-                                            const StepShape& shape) const;
+  /// The clocks of a step of this model. Throws `Failure`: as `layer_operations`.
+  [[nodiscard]] StepClocks clocks(const ModelConfig& config, const StepShape& shape) const;
   [[nodiscard]] const std::vector<std::string>& sources() const { return sources_; }
   /// Whether the operations that are no GEMM and no collective have stored times or given rates.
   [[nodiscard]] bool are_known() const;
 
  private:
+  [[nodiscard]] const Model::Parts& parts() const { return grounds_.model.analytic().parts(); }
   [[nodiscard]] const Measurement* measured(const Probe& probe) const;
   [[nodiscard]] Cost among_others(double us, std::string source, const Doubt& doubt) const;
   [[nodiscard]] Expected<Cost> gemm(const GemmSize& size, double slowdown) const;
@@ -53,11 +59,8 @@ class PlatformCosts {
   [[nodiscard]] bool is_used(LayerWork work) const;
   [[nodiscard]] std::optional<Cost> stored(const LayerProbe& probe) const;
 
-  const Platform& platform_;
-  std::vector<Measurement> measurements_;
+  StepGrounds grounds_;
   LayerTimes layer_times_;
-  const LearnedModel& model_;
-  std::function<Answer(const Problem&)> ask_;
   Elements elements_ = Elements::bf16;
   std::int64_t depth_ = 0;  ///< k of the GEMMs beside which collectives run
   KnownRates known_;

@@ -43,7 +43,7 @@ class StepClockTest : public testing::Test {
     model_ =
         std::make_unique<LearnedModel>(value_or_throw(learned_model(platform_, measurements_, {})));
     costs_ = std::make_unique<PlatformCosts>(
-        platform_, measurements_, *model_, [this](const Problem&) { return winner_; },
+        StepGrounds{platform_, measurements_, *model_, [this](const Problem&) { return winner_; }},
         ModelConfig{.hidden = 8192}, KnownRates{});
     const StepCosts costs = costs_->costs({});
     gemm_ = value_or_throw(costs.gemm(kTimed.m, kTimed.n, kTimed.k)).us;
@@ -128,8 +128,7 @@ TEST_P(HeldOutSteps, no_operation_gains_more_than_its_communication) {
     const Candidate& winner = stored.winner.candidate;
     if (winner.launch != Launch::graph) continue;
     const Problem& problem = winner.problem;
-    const PlatformCosts platform(grounds.platform, grounds.measurements, grounds.model, grounds.ask,
-                                 {.hidden = problem.k, .elements = problem.elements}, {});
+    const PlatformCosts platform(grounds, {.hidden = problem.k, .elements = problem.elements}, {});
     // About the factor of the layers of docs/step.md.
     const StepCosts costs = platform.costs({.apart = 1.4, .overlapped = 1.4});
     const auto fused = costs.fused(problem);
