@@ -9,6 +9,7 @@
 #include "core/base/hash.hpp"
 #include "kernels/support.hpp"
 #include "run/agreed.hpp"
+#include "run/exchange/copies.hpp"
 #include "run/make_plan.hpp"
 #include "run/streams/device_runs.hpp"
 #include "strategies/runners.hpp"
