@@ -14,7 +14,7 @@
 #include "cli/kernels_ahead.hpp"
 #include "cli/output/progress.hpp"
 #include "kernels/compile/compile_all.hpp"
-#include "kernels/compile/registry.hpp"
+#include "kernels/compile/tiled_source.hpp"
 #include "reports/table/table.hpp"
 
 namespace overlaptune::cli {

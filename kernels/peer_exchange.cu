@@ -1,10 +1,114 @@
 // Each CTA takes shares of pieces from the queue. For each it waits until all ranks have the piece,
 // loads the share from all of them, and stores.
 
-#include "kernels/piece_walk.cuh"
+#include <cstdint>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <utility>
+
+#include "kernels/peer_exchange.hpp"
+#include "kernels/waits.cuh"
 
 namespace overlaptune::kernels {
 namespace {
+
+constexpr int kInVector = 8;  // bf16 or fp16 elements
+
+template <class Two>
+__device__ float2 wide(Two pair);
+template <>
+__device__ float2 wide(__nv_bfloat162 pair) {
+  return __bfloat1622float2(pair);
+}
+template <>
+__device__ float2 wide(__half2 pair) {
+  return __half22float2(pair);
+}
+
+template <class Two>
+__device__ Two narrow(float2 pair);
+template <>
+__device__ __nv_bfloat162 narrow(float2 pair) {
+  return __float22bfloat162_rn(pair);
+}
+template <>
+__device__ __half2 narrow(float2 pair) {
+  return __float22half2_rn(pair);
+}
+
+/// The sum of vectors, in fp32. `Two`: the type of a pair of elements.
+template <class Two>
+struct Sum {
+  float2 pairs[kInVector / 2] = {};
+
+  __device__ void add(const uint4& vector) {
+    const auto* more = reinterpret_cast<const Two*>(&vector);
+#pragma unroll
+    for (int i = 0; i < kInVector / 2; ++i) {
+      const float2 pair = wide<Two>(more[i]);
+      pairs[i].x += pair.x;
+      pairs[i].y += pair.y;
+    }
+  }
+
+  __device__ uint4 rounded() const {
+    uint4 vector;
+    auto* to = reinterpret_cast<Two*>(&vector);
+#pragma unroll
+    for (int i = 0; i < kInVector / 2; ++i) to[i] = narrow<Two>(pairs[i]);
+    return vector;
+  }
+};
+
+/// The piece with columns counted in vectors of 16 bytes; `pitch`: the vectors of a row.
+PeerPiece in_vectors(PeerPiece piece, std::int64_t pitch) {
+  piece.first_column /= kInVector;
+  piece.columns /= kInVector;
+  if (piece.columns == pitch)
+    piece.columns *= std::exchange(piece.rows, 1);  // rows follow one another
+  return piece;
+}
+
+/// The offsets, in the matrix, of vectors of a piece that are `step` apart.
+class Walk {
+ public:
+  __device__ Walk(std::int64_t pitch, const PeerPiece& piece, std::uint32_t first,
+                  std::uint32_t step)
+      : pitch_(pitch),
+        begin_(piece.first_row * pitch + piece.first_column),
+        columns_(static_cast<std::uint32_t>(piece.columns)),
+        rows_(static_cast<int>(step / columns_)),
+        rest_(step % columns_),
+        row_(static_cast<int>(first / columns_)),
+        column_(first % columns_) {}
+
+  /// Another walk over these offsets, which the compiler does not keep from one walk to the other.
+  __device__ Walk once_more() const {
+    Walk again = *this;
+    device::hide(again.row_);
+    return again;
+  }
+
+  __device__ std::int64_t next() {
+    const std::int64_t offset = begin_ + row_ * pitch_ + column_;
+    row_ += rows_;
+    column_ += rest_;
+    if (column_ >= columns_) {
+      column_ -= columns_;
+      ++row_;
+    }
+    return offset;
+  }
+
+ private:
+  std::int64_t pitch_;
+  std::int64_t begin_;
+  std::uint32_t columns_;
+  int rows_;  // of a step
+  std::uint32_t rest_;
+  int row_;
+  std::uint32_t column_;
+};
 
 constexpr int kThreads = 512;
 /// Loads of one thread that are under way at once: the latency to a peer is long, and a few CTAs

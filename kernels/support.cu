@@ -38,20 +38,12 @@ __device__ float normal(std::uint64_t seed, std::int64_t index) {
 }
 
 template <class T>
-__global__ void fill_kernel(T* data, std::int64_t count, std::uint64_t seed) {
-  const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step) {
-    data[i] = static_cast<T>(normal(seed, i));
-  }
-}
-
-template <class T>
-__global__ void fill_rows_kernel(T* data, const std::int64_t* rows, std::int64_t count,
-                                 std::int64_t k, std::uint64_t seed) {
+__global__ void fill_kernel(T* data, const std::int64_t* rows, std::int64_t count, std::int64_t k,
+                            std::uint64_t seed) {
   const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count * k;
        i += step) {
-    data[i] = static_cast<T>(normal(seed, rows[i / k] * k + i % k));
+    data[i] = static_cast<T>(normal(seed, rows == nullptr ? i : rows[i / k] * k + i % k));
   }
 }
 
@@ -274,19 +266,15 @@ cudaError_t with_result_type(Dtype dtype, Visit&& visit) {
 
 cudaError_t fill_normal(cudaStream_t stream, void* data, Dtype dtype, std::int64_t count,
                         std::uint64_t seed) {
-  if (count <= 0) return cudaSuccess;
-  return with_type(dtype, [&]<class T>(T*) {
-    return launch(stream, {blocks_for(count), kThreads}, fill_kernel<T>, static_cast<T*>(data),
-                  count, seed);
-  });
+  return fill_normal_rows(stream, data, dtype, nullptr, count, 1, seed);
 }
 
 cudaError_t fill_normal_rows(cudaStream_t stream, void* data, Dtype dtype, const std::int64_t* rows,
                              std::int64_t count, std::int64_t k, std::uint64_t seed) {
   if (count <= 0) return cudaSuccess;
   return with_type(dtype, [&]<class T>(T*) {
-    return launch(stream, {blocks_for(count * k), kThreads}, fill_rows_kernel<T>,
-                  static_cast<T*>(data), rows, count, k, seed);
+    return launch(stream, {blocks_for(count * k), kThreads}, fill_kernel<T>, static_cast<T*>(data),
+                  rows, count, k, seed);
   });
 }
 

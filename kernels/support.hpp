@@ -15,8 +15,8 @@ namespace overlaptune::kernels {
 [[nodiscard]] cudaError_t fill_normal(cudaStream_t stream, void* data, Dtype dtype,
                                       std::int64_t count, std::uint64_t seed);
 
-/// Fills `data` with rows `rows[0..count)` (device memory) of the matrix that `fill_normal` makes;
-/// a row has k elements.
+/// Fills `data` with rows `rows[0..count)` (device memory; null: the first ones) of the matrix that
+/// `fill_normal` makes; a row has k elements.
 [[nodiscard]] cudaError_t fill_normal_rows(cudaStream_t stream, void* data, Dtype dtype,
                                            const std::int64_t* rows, std::int64_t count,
                                            std::int64_t k, std::uint64_t seed);

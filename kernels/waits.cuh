@@ -2,7 +2,6 @@
 // Waits and the queue (kernels/device/waits.cuh) for kernels that nvcc compiles, and the launch
 // that begins each of them.
 
-#include <algorithm>
 #include <cuda_runtime.h>
 
 #include "kernels/device/waits.cuh"
@@ -10,21 +9,6 @@
 #include "kernels/rank_barrier.hpp"
 
 namespace overlaptune::kernels::device {
-
-/// The parameter of a kernel that works off `items` of the queue on `ctas` CTAs, and has no barrier
-/// with the ranks itself.
-inline Run run_of(const RankBarrier& barrier, int items = 0, int ctas = 1) {
-  Run run{.rank = barrier.rank,
-          .ranks = barrier.ranks,
-          .plan = barrier.plan,
-          .items = items,
-          .clusters = ctas,
-          .step = barrier.step(),
-          .place = barrier.place,
-          .control = barrier.control};
-  std::copy_n(barrier.flags.begin(), barrier.ranks, run.flags);
-  return run;
-}
 
 /// Works off the items of the queue, one after the other, by all threads of a CTA. `work` is called
 /// with each position, and may meet at barriers. Returns whether this CTA took the end of the

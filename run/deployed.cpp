@@ -10,7 +10,7 @@
 #include "kernels/support.hpp"
 #include "run/agreed.hpp"
 #include "run/exchange/copies.hpp"
-#include "run/make_plan.hpp"
+#include "run/host/inventory.hpp"
 #include "run/streams/device_runs.hpp"
 #include "strategies/runners.hpp"
 
@@ -179,14 +179,14 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make(const Engine& engine,
   const auto scale_floats = bytes_of_all_scales(problem) / static_cast<std::int64_t>(sizeof(float));
   OVT_CHECK(kernels::fill_scales(world.stream(), a_scales, nullptr, scale_floats, seed));
   const auto planned = on_all_ranks([&]() -> Expected<void> {
-    auto plan = make_plan(engine, work, std::span(&operands, 1));
+    auto plan = make_plan({.engine = engine, .work = work, .operands = std::span(&operands, 1)});
     if (!plan) return error_of(plan);
     made->plan_ = std::move(*plan);
     return {};
   });
   if (!planned) return error_of(planned);
   {
-    const DeviceRuns::Next next(DeviceRuns::of_current(), world.stream());
+    const DeviceRuns::Next next(DeviceRuns::of(current_device()), world.stream());
     made->enqueue(world.stream(), operands);
   }
   try {
@@ -204,7 +204,7 @@ Expected<std::unique_ptr<DeployedPlan>> DeployedPlan::make_alone(
     const Engine& engine, const Work& work, std::shared_ptr<FamilyParts> family,
     const PlanNames& names) {
   std::unique_ptr<DeployedPlan> made(new DeployedPlan(engine, work, names));
-  auto plan = make_plan(engine, work, std::move(family));
+  auto plan = make_plan({.engine = engine, .work = work, .family = std::move(family)});
   if (!plan) return error_of(plan);
   made->plan_ = std::move(*plan);
   return made;

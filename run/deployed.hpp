@@ -3,11 +3,14 @@
 // the world's memory; it is copied from or to the caller's memory, unless the caller uses the
 // world's, or has C in its memory for results.
 
-#include "run/engine.hpp"
-#include "run/family_parts.hpp"
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
 #include "run/memory/sizes.hpp"
 #include "run/operands.hpp"
-#include "run/plan.hpp"
+#include "run/strategy_runner.hpp"
 #include "run/streams/plan_range.hpp"
 
 namespace overlaptune::run {

@@ -1,6 +1,6 @@
 #pragma once
 // A plan: a config of a problem, made ready to run on a stream any number of times. Every launch of
-// a config goes through a plan. Plans are made by run/make_plan.hpp.
+// a config goes through a plan. Plans are made by run/strategy_runner.hpp.
 
 #include <cuda_runtime_api.h>
 

@@ -1,9 +1,24 @@
 #include "run/strategy_runner.hpp"
 
+#include <variant>
+
 #include "core/base/error.hpp"
+#include "core/config/check.hpp"
 #include "run/exchange/collective.hpp"
+#include "strategies/runners.hpp"
 
 namespace overlaptune::run {
+
+Expected<std::unique_ptr<Plan>> make_plan(const Request& request) {
+  const Work& work = request.work;
+  const auto able =
+      overlaptune::check(work.problem(), work.config(), request.engine.capabilities());
+  if (!able) return error_of(able);
+  const auto by_strategy = [&]<class Own>(const Own& /*config*/) {
+    return RunnerOf<Own>::make(request);
+  };
+  return std::visit(by_strategy, work.config());
+}
 
 Expected<void> ready(const Request& request, const CommKey& route) {
   if (!request.family) return make_ready(request.engine.world, route);

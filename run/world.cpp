@@ -213,11 +213,6 @@ void World::release_memory() {
   ++generation_;
 }
 
-/// Every rank has the same keys, because making a communicator is collective.
-void World::make_comms_again() {
-  for (const CommKey& key : used_) static_cast<void>(comm(key));
-}
-
 Expected<void> World::reserve(std::size_t bytes, std::size_t beside) {
   if (bytes <= capacity_ && beside == 0) return {};
   const auto rounded = [](std::size_t size) {
@@ -248,7 +243,8 @@ Expected<void> World::reserve_no_more(std::size_t bytes) {
   }
   Expected<void> allocated = allocate(wanted);
   if (allocated) allocate_results();
-  make_comms_again();
+  // Every rank has the same keys, because making a communicator is collective.
+  for (const CommKey& key : used_) static_cast<void>(comm(key));
   return allocated;
 }
 

@@ -234,7 +234,6 @@ class World {
   [[nodiscard]] Expected<void> allocate(std::size_t bytes);
   void allocate_results();
   void release_memory();
-  void make_comms_again();
   void attach(const CommKey& key, ncclComm_t communicator);
 
   int rank_;

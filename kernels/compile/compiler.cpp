@@ -89,6 +89,7 @@ std::vector<std::string> options_for(const std::string& architecture) {
 
 std::string key_by(const std::string& nvrtc, const KernelSource& source,
                    const std::string& architecture) {
+  static const std::string headers = digest_of(device_headers());
   std::string key = fmt::format("overlaptune {}, NVRTC {}\n", OVERLAPTUNE_VERSION, nvrtc);
   // Each part has its length before it, so that different parts never give the same key.
   const auto add = [&](const std::string& part) {
@@ -97,7 +98,7 @@ std::string key_by(const std::string& nvrtc, const KernelSource& source,
   add(to_string(source));
   for (const std::string& option : options_for(architecture)) add(option);
   add(source.text);
-  add(device_digest());
+  add(headers);
   return key;
 }
 

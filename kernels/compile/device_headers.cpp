@@ -17,9 +17,4 @@ std::string digest_of(std::span<const DeviceHeader> headers) {
   return sha256_digits(all);
 }
 
-const std::string& device_digest() {
-  static const std::string digest = digest_of(device_headers());
-  return digest;
-}
-
 }  // namespace overlaptune::kernels

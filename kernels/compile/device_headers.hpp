@@ -19,7 +19,4 @@ struct DeviceHeader {
 /// The SHA-256 of all names and texts, in hexadecimal digits.
 [[nodiscard]] std::string digest_of(std::span<const DeviceHeader> headers);
 
-/// The digest of `device_headers`.
-[[nodiscard]] const std::string& device_digest();
-
 }  // namespace overlaptune::kernels

@@ -1,7 +1,7 @@
 #include "machine/simulator/execution.hpp"
 
 #include "machine/simulator/contention.hpp"
-#include "strategies/peer_store/sim_execution.hpp"
+#include "strategies/peer_store/simulation.hpp"
 
 namespace overlaptune::sim {
 namespace {

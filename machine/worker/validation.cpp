@@ -11,7 +11,7 @@
 #include "machine/worker/surroundings.hpp"
 #include "machine/worker/tracer.hpp"
 #include "run/deployed.hpp"
-#include "run/make_plan.hpp"
+#include "run/strategy_runner.hpp"
 
 namespace overlaptune::cuda {
 namespace {
@@ -51,7 +51,8 @@ Expected<std::unique_ptr<run::Plan>> plan_of(Workbench& bench, const TestProblem
   if (!work) return error_of(work);
   run::Engine engine = bench.engine();
   engine.exclusive = is_exclusive(launch);
-  return run::make_plan(engine, *work, problem.operands(), mutant);
+  return run::make_plan(
+      {.engine = engine, .work = *work, .operands = problem.operands(), .mutant = mutant});
 }
 
 /// For a config whose plan was made.

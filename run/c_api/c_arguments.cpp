@@ -19,7 +19,8 @@ bool is_set(std::int32_t value, const char* name) {
 }
 
 /// A count of something, from 0 on.
-std::int32_t counted(std::int32_t value, const char* name) {
+template <class Count>
+Count counted(Count value, const char* name) {
   if (value >= 0) return value;
   refuse(fmt::format("ovt_world_options.{} = {}: expected 0 or more", name, value));
 }
@@ -58,11 +59,7 @@ WorldOptions options_of(const ovt_world_options* given) {
     options.allow_multicast = is_set(given->allow_multicast, "allow_multicast");
     options.exclusive = is_set(given->exclusive, "exclusive");
     options.free_sms = counted(given->free_sms, "free_sms");
-    if (given->result_bytes < 0) {
-      refuse(fmt::format("ovt_world_options.result_bytes = {}: expected 0 or more",
-                         given->result_bytes));
-    }
-    options.result_bytes = static_cast<std::size_t>(given->result_bytes);
+    options.result_bytes = static_cast<std::size_t>(counted(given->result_bytes, "result_bytes"));
     options.time_limit = std::chrono::milliseconds(counted(given->time_limit_ms, "time_limit_ms"));
   }
   const bool has_limit = given != nullptr && given->time_limit_ms > 0;

@@ -7,7 +7,6 @@
 #include "core/base/error.hpp"
 #include "kernels/peer_exchange.hpp"
 #include "run/exchange/copies.hpp"
-#include "run/exchange/elements.hpp"
 #include "run/exchange/peers.hpp"
 #include "run/nccl.hpp"
 #include "run/streams/stream_wait.hpp"

@@ -6,6 +6,14 @@
 
 namespace overlaptune::run {
 
+/// The address of element `index` of a matrix.
+[[nodiscard]] inline std::byte* at(void* base, std::int64_t index, Dtype dtype) {
+  return static_cast<std::byte*>(base) + index * bytes_of(dtype);
+}
+[[nodiscard]] inline const std::byte* at(const void* base, std::int64_t index, Dtype dtype) {
+  return static_cast<const std::byte*>(base) + index * bytes_of(dtype);
+}
+
 /// The key of the communicator that a collective uses, over the first `ranks` ranks. `ctas`: its
 /// number of CTAs; `kNcclsChoice` is allowed with NCCL's transports, `kAnySms` with copy engines.
 [[nodiscard]] CommKey route(Collective collective, int ranks, int ctas, Transport transport);

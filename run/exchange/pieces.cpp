@@ -4,7 +4,6 @@
 
 #include "core/base/error.hpp"
 #include "run/exchange/collective.hpp"
-#include "run/exchange/elements.hpp"
 
 namespace overlaptune::run {
 

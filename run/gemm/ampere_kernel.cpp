@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/ampere_gemm.hpp"
+#include "kernels/compile/tiled_source.hpp"
 #include "run/gemm/generated_queue.hpp"
 
 namespace overlaptune::run {
@@ -11,9 +12,8 @@ namespace {
 
 class AmpereKernel : public GeneratedKernel {
  public:
-  AmpereKernel(kernels::KernelSource source, const kernels::AmpereLayout& layout,
-               const TiledKernel& kernel)
-      : GeneratedKernel(std::move(source), layout.threads, layout.shared_bytes, layout.signals),
+  AmpereKernel(const kernels::AmpereLayout& layout, const TiledKernel& kernel)
+      : GeneratedKernel(layout.threads, layout.shared_bytes, layout.signals),
         room_(LaunchRoom::of(kernel)) {}
 
   [[nodiscard]] GeneratedLaunch prepare(const TileOrder& order, const Crew& crew,
@@ -62,15 +62,10 @@ class AmpereKernel : public GeneratedKernel {
 
 }  // namespace
 
-Expected<std::unique_ptr<GeneratedKernel>> ampere_kernel(const TiledKernel& kernel,
-                                                         int compute_capability) {
-  auto source = kernels::portable_source(kernel, compute_capability);
-  if (!source) return error_of(source);
+std::unique_ptr<GeneratedKernel> ampere_kernel(const TiledKernel& kernel, int compute_capability) {
+  const GpuLimits& limits = kernels::portable_limits(compute_capability);
   return std::make_unique<AmpereKernel>(
-      std::move(*source),
-      *kernels::ampere_layout(kernel.tile, kernels::portable_limits(compute_capability),
-                              kernel.elements),
-      kernel);
+      value_or_throw(kernels::ampere_layout(kernel.tile, limits, kernel.elements)), kernel);
 }
 
 }  // namespace overlaptune::run

@@ -379,9 +379,7 @@ Expected<GemmChoice> GemmLibrary::choose(const GemmShape& shape,
   if (final[best] >= kNever) {
     return bad_input("cuBLASLt proposes algorithms for this GEMM, but none of them runs");
   }
-  GemmChoice choice{.algorithm = finalists[best],
-                    .alignment = alignment,
-                    .tried = static_cast<int>(algorithms.size())};
+  GemmChoice choice{.algorithm = finalists[best], .alignment = alignment};
   const std::uint32_t least = std::min(alignment, kLeastAlignment);
   const auto less_aligned = least < alignment ? unmeasured(shape, least, operands.front())
                                               : Expected<cublasLtMatmulAlgo_t>(choice.algorithm);

@@ -49,8 +49,7 @@ struct GemmChoice {
   std::uint32_t alignment = 0;  ///< of the operands, which the algorithm relies on
   /// For operands of less alignment, but `kLeastAlignment`. It is not measured.
   cublasLtMatmulAlgo_t less_aligned{};
-  Tile tile{};    ///< the tile that the library names; all zero where it names none
-  int tried = 0;  ///< algorithms that were measured
+  Tile tile{};  ///< the tile that the library names; all zero where it names none
 };
 
 /// cuBLASLt's handle and workspace, and the choices made so far. GEMMs of one `GemmLibrary` run on

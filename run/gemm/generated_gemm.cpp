@@ -9,9 +9,6 @@
 #include "core/base/error.hpp"
 #include "core/capabilities.hpp"
 #include "core/gpu.hpp"
-#include "kernels/compile/registry.hpp"
-#include "kernels/compile/tiled_source.hpp"
-#include "kernels/compile/workshop.hpp"
 #include "kernels/hopper_gemm.hpp"
 #include "run/check.hpp"
 #include "run/host/inventory.hpp"
@@ -36,26 +33,17 @@ Turns turns_of(const Crew& crew, std::int64_t tiles, int cluster) {
 }
 
 void check_room(const GeneratedOperands& operands, const LaunchRoom& room) {
-  const auto refuse_more = [](std::size_t count, std::size_t most, const char* what) {
-    if (count <= most) return;
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("a launch of {} {}: expected at most {}", count, what, most));
-  };
-  refuse_more(operands.segments.size(), room.segments, "segments");
-  if (operands.rows) {
-    refuse_more(operands.rows->arrivals.size(), room.waits, "groups of rows to wait for");
-  } else if (room.waits > 0) {
-    throw Failure(ErrorKind::bad_input, "a kernel that waits: expected rows to wait for");
-  }
-  const std::size_t ranks = operands.stores ? operands.stores->peers.size() : 0;
-  if (ranks != room.ranks) {
-    throw Failure(ErrorKind::bad_input,
-                  fmt::format("a kernel that stores at {} ranks: expected as many, not {}",
-                              room.ranks, ranks));
-  }
-  if (operands.stores) {
-    refuse_more(operands.stores->groups.size(), room.groups, "wave groups");
-  }
+  const auto& [segments, waits, ranks, groups] = room;
+  const bool fits = operands.segments.size() <= segments &&
+                    (operands.rows ? operands.rows->arrivals.size() <= waits : waits == 0) &&
+                    (operands.stores ? operands.stores->peers.size() == ranks &&
+                                           operands.stores->groups.size() <= groups
+                                     : ranks == 0);
+  if (fits) return;
+  throw Failure(ErrorKind::bad_input,
+                fmt::format("a launch that its kernel was not made for: expected at most {} "
+                            "segments, {} groups of rows to wait for, {} ranks to store at",
+                            segments, waits, ranks));
 }
 
 kernels::device::Order order_of(const TileOrder& order, int blocks, std::int64_t tiles,
@@ -117,55 +105,44 @@ void GeneratedGemm::enqueue(cudaStream_t stream, const GeneratedLaunch& launch,
       cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(handle_), parameters.data()));
 }
 
-/// A kernel, and the job that compiles it.
-struct GeneratedGemms::Job {
-  TiledKernel key{};
-  std::unique_ptr<GeneratedKernel> kernel{};
-  kernels::CompileJob compile{};
-};
-
-Expected<GeneratedGemms::Job> GeneratedGemms::job_of(const TiledKernel& kernel) const {
-  const auto key = kernels::with_room(kernel);
-  if (!key) return error_of(key);
+Expected<kernels::CompileJob> GeneratedGemms::job_of(const TiledKernel& kernel) const {
   const int capability = compute_capability();
-  if (!gemm_families(capability).contains(GemmFamily::generated)) {
-    return bad_input(fmt::format(
-        "tile {}: our kernels are for GPUs of compute capability 8.0 or higher, this one has {}.{}",
-        to_string(kernel.tile), capability / 10, capability % 10));
+  if (gemm_families(capability).contains(GemmFamily::generated)) {
+    return kernels::job_of(kernel, capability, family_);
   }
-  const bool hopper = capability / 10 == kernels::kHopper / 10;
-  auto made = hopper && family_ == KernelFamily::best ? hopper_kernel(*key)
-                                                      : ampere_kernel(*key, capability);
-  if (!made) return error_of(made);
-  Job job{.key = *key, .kernel = std::move(*made)};
-  job.compile = {.source = job.kernel->source(),
-                 .architecture = kernels::architecture_of(capability)};
-  return job;
+  return bad_input(fmt::format(
+      "tile {}: our kernels are for GPUs of compute capability 8.0 or higher, this one has {}.{}",
+      to_string(kernel.tile), capability / 10, capability % 10));
 }
 
 Expected<const GeneratedGemm*> GeneratedGemms::gemm(const TiledKernel& kernel) {
   const auto key = kernels::with_room(kernel);
   if (!key) return error_of(key);
   if (const auto known = gemms_.find(*key); known != gemms_.end()) return &known->second;
-  auto job = job_of(kernel);
+  const auto job = job_of(*key);
   if (!job) return error_of(job);
   const auto workshop = kernels::Workshop::open();
   if (!workshop) return error_of(workshop);
-  const auto cubin = workshop->kernel(job->compile);
+  const auto cubin = workshop->kernel(*job);
   if (!cubin) return error_of(cubin);
   const kernels::CubinProperties& properties = cubin->properties;
   if (properties.spill_bytes > 0 || properties.local_bytes > 0) {
-    return bad_input(to_string(job->compile.source) + ": its sums do not fit the registers");
+    return bad_input(to_string(job->source) + ": its sums do not fit the registers");
   }
+  const int capability = compute_capability();
+  auto made = kernels::is_hoppers(family_, capability) ? hopper_kernel(*key)
+                                                       : ampere_kernel(*key, capability);
   const auto [entry, fresh] =
-      gemms_.emplace(job->key, GeneratedGemm(std::move(job->kernel), *cubin, compute_capability()));
+      gemms_.emplace(*key, GeneratedGemm(std::move(made), *cubin, capability));
   return &entry->second;
 }
 
 void GeneratedGemms::compile(std::span<const TiledKernel> kernels, int part, int parts) const {
   std::map<TiledKernel, kernels::CompileJob> different;
   for (const TiledKernel& kernel : kernels) {
-    if (auto job = job_of(kernel)) different.emplace(job->key, std::move(job->compile));
+    const auto key = kernels::with_room(kernel);
+    if (!key || different.contains(*key)) continue;
+    if (auto job = job_of(*key)) different.emplace(*key, std::move(*job));
   }
   std::vector<kernels::CompileJob> jobs;
   jobs.reserve(different.size());

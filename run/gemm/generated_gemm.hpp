@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "core/base/error.hpp"
+#include "kernels/compile/tiled_source.hpp"
 #include "kernels/gate.hpp"
 #include "run/gemm/generated_kernel.hpp"
 #include "run/handles.hpp"
@@ -44,10 +46,7 @@ class GeneratedGemm {
   bool starts_early_;  ///< a launch can start before the one before has ended: since Hopper
 };
 
-enum class KernelFamily {
-  best,      ///< the family made for this GPU
-  portable,  ///< mma.sync, on any GPU since Ampere
-};
+using kernels::KernelFamily;
 
 /// The generated GEMMs of all tile shapes. A kernel is compiled when it is first needed, or taken
 /// from the cache on disk.
@@ -65,8 +64,7 @@ class GeneratedGemms {
   void compile(std::span<const TiledKernel> kernels, int part, int parts) const;
 
  private:
-  struct Job;
-  [[nodiscard]] Expected<Job> job_of(const TiledKernel& kernel) const;
+  [[nodiscard]] Expected<kernels::CompileJob> job_of(const TiledKernel& kernel) const;
 
   KernelFamily family_;
   std::map<TiledKernel, GeneratedGemm> gemms_{};  ///< by the regions that each was compiled for

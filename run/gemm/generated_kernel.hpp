@@ -12,9 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/base/error.hpp"
-#include "kernels/compile/compiler.hpp"
-#include "kernels/compile/tiled_source.hpp"
+#include "core/config/tiling.hpp"
 #include "kernels/device/parameters.cuh"
 #include "kernels/hopper_gemm.hpp"
 #include "kernels/rank_barrier.hpp"
@@ -173,15 +171,13 @@ using kernels::LaunchRoom;
 /// made for, or waits or stores at ranks with a kernel that does not, or the other way round.
 void check_room(const GeneratedOperands& operands, const LaunchRoom& room);
 
-/// The source of a kernel for one tile shape and a largest number of segments, and the function
-/// that makes its launches ready.
+/// A kernel for one tile shape and a largest number of segments: it makes launches ready.
 class GeneratedKernel {
  public:
   virtual ~GeneratedKernel() = default;
   GeneratedKernel(const GeneratedKernel&) = delete;
   GeneratedKernel& operator=(const GeneratedKernel&) = delete;
 
-  [[nodiscard]] const kernels::KernelSource& source() const { return source_; }
   [[nodiscard]] int threads() const { return threads_; }
   [[nodiscard]] int shared_bytes() const { return shared_bytes_; }
   /// The increase of a counter for each tile.
@@ -192,14 +188,10 @@ class GeneratedKernel {
                                                 std::uint32_t* counters) const = 0;
 
  protected:
-  GeneratedKernel(kernels::KernelSource source, int threads, int shared_bytes, int signals)
-      : source_(std::move(source)),
-        threads_(threads),
-        shared_bytes_(shared_bytes),
-        signals_(signals) {}
+  GeneratedKernel(int threads, int shared_bytes, int signals)
+      : threads_(threads), shared_bytes_(shared_bytes), signals_(signals) {}
 
  private:
-  kernels::KernelSource source_;
   int threads_;
   int shared_bytes_;
   int signals_;
@@ -210,9 +202,9 @@ class GeneratedKernel {
                                               std::int64_t tiles, std::int64_t k,
                                               const Turns& turns, std::uint32_t* counters);
 
-/// Error (`bad_input`): a tile that this family cannot have.
-[[nodiscard]] Expected<std::unique_ptr<GeneratedKernel>> hopper_kernel(const TiledKernel& kernel);
-[[nodiscard]] Expected<std::unique_ptr<GeneratedKernel>> ampere_kernel(const TiledKernel& kernel,
-                                                                       int compute_capability);
+/// The kernel of each family, which has a source for it (`kernels::job_of`).
+[[nodiscard]] std::unique_ptr<GeneratedKernel> hopper_kernel(const TiledKernel& kernel);
+[[nodiscard]] std::unique_ptr<GeneratedKernel> ampere_kernel(const TiledKernel& kernel,
+                                                             int compute_capability);
 
 }  // namespace overlaptune::run

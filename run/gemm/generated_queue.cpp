@@ -69,20 +69,11 @@ bool goes_on_by_steps(const GeneratedOperands& operands, const QueuedItems& item
 }
 
 device::Run run_of(const GeneratedOperands& operands, const QueuedItems& items, unsigned clusters) {
-  const kernels::RankBarrier& barrier = operands.barrier;
-  device::Run run{.rank = barrier.rank,
-                  .ranks = barrier.ranks,
-                  .plan = barrier.plan,
-                  .has_barrier = operands.has_barrier ? 1 : 0,
-                  .items = static_cast<int>(items.all),
-                  .clusters = static_cast<int>(clusters),
-                  .homes = static_cast<int>(items.homes),
-                  .deals = goes_on_by_steps(operands, items, clusters) ? 1 : 0,
-                  .step = barrier.step(),
-                  .place = barrier.place,
-                  .control = barrier.control,
-                  .flags = {}};
-  std::copy(barrier.flags.begin(), barrier.flags.end(), run.flags);
+  device::Run run =
+      device::run_of(operands.barrier, static_cast<int>(items.all), static_cast<int>(clusters));
+  run.has_barrier = operands.has_barrier ? 1 : 0;
+  run.homes = static_cast<int>(items.homes);
+  run.deals = goes_on_by_steps(operands, items, clusters) ? 1 : 0;
   return run;
 }
 

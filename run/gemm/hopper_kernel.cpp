@@ -111,10 +111,8 @@ device::ScaleParams scales_parameter(const TileOrder& order, const GeneratedOper
 
 class HopperKernel : public GeneratedKernel {
  public:
-  HopperKernel(kernels::KernelSource source, const kernels::HopperLayout& layout,
-               const TiledKernel& kernel)
-      : GeneratedKernel(std::move(source), layout.threads(), layout.shared_bytes,
-                        kSignal * layout.of_one_tile()),
+  HopperKernel(const kernels::HopperLayout& layout, const TiledKernel& kernel)
+      : GeneratedKernel(layout.threads(), layout.shared_bytes, kSignal * layout.of_one_tile()),
         tile_(kernel.tile),
         subtile_columns_(tile_.swaps_ab() ? Tile::kInstructionRows : layout.subtile),
         subtile_rows_(tile_.swaps_ab() ? layout.subtile : Tile::kInstructionRows),
@@ -253,11 +251,9 @@ class HopperKernel : public GeneratedKernel {
 
 }  // namespace
 
-Expected<std::unique_ptr<GeneratedKernel>> hopper_kernel(const TiledKernel& kernel) {
-  auto source = kernels::hopper_source(kernel);
-  if (!source) return error_of(source);
+std::unique_ptr<GeneratedKernel> hopper_kernel(const TiledKernel& kernel) {
   return std::make_unique<HopperKernel>(
-      std::move(*source), *kernels::hopper_layout(kernel.tile, kernel.elements), kernel);
+      value_or_throw(kernels::hopper_layout(kernel.tile, kernel.elements)), kernel);
 }
 
 }  // namespace overlaptune::run

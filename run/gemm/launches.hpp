@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <utility>
 
@@ -33,29 +32,18 @@ template <class Value>
 using ByOperands = Latest<Operands, Value, OperandsHash>;
 
 /// The launches of one plan.
-class Launches {
+class Launches : public ByOperands<GeneratedLaunch> {
  public:
-  using Prepare = std::function<GeneratedLaunch(const Operands&)>;
-
   /// `first`: sets of operands whose launches are made now.
-  Launches(std::span<const Operands> first, Prepare prepare)
-      : launches_(std::move(prepare), kMostLaunches) {
-    for (const Operands& operands : first) static_cast<void>(launches_[operands]);
+  Launches(std::span<const Operands> first, Make prepare)
+      : Latest(std::move(prepare), kMostLaunches) {
+    for (const Operands& operands : first) static_cast<void>((*this)[operands]);
   }
-
-  [[nodiscard]] const GeneratedLaunch& operator[](const Operands& operands) {
-    return launches_[operands];
-  }
-
-  /// Every launch is made again when it is next asked for.
-  void clear() { launches_.clear(); }
 
  private:
   /// More sets of operands than a program alternates between: a plan serves the same product of all
   /// layers, and a launch takes some kilobytes.
   static constexpr std::size_t kMostLaunches = 4096;
-
-  ByOperands<GeneratedLaunch> launches_;
 };
 
 }  // namespace overlaptune::run

@@ -113,7 +113,7 @@ Device inventory(int device, const Nvml& nvml) {
           .nccl_version = nccl_version_in_words(nccl),
           .topology = topology(links),
           .link = link(links, has_peers(device)),
-          .network = network(),
+          .network = network_of(network_facts()),
           .pci_bus = bus,
           .numa_node = numa_node(bus),
           .power_limit_w = nvml.power_limit_w().value_or(0),

@@ -72,8 +72,4 @@ NetworkFacts network_facts(const std::string& devices) {
           .verbs = nccl_variable("NCCL_IB_DISABLE") != "1" && has_active_port(devices)};
 }
 
-std::string network() {
-  return network_of(network_facts());
-}
-
 }  // namespace overlaptune::run

@@ -8,9 +8,6 @@
 
 namespace overlaptune::run {
 
-/// `network_of` this process.
-[[nodiscard]] std::string network();
-
 /// `devices`: the folder in which Linux lists InfiniBand and RoCE devices. A device that
 /// NCCL_IB_HCA leaves out counts all the same.
 [[nodiscard]] NetworkFacts network_facts(const std::string& devices = "/sys/class/infiniband");

@@ -33,16 +33,6 @@ std::byte* IpcMemory::last_word(void* memory) const {
   return static_cast<std::byte*>(memory) + bytes_ - sizeof(std::uint32_t);
 }
 
-/// The handle of this rank's memory, whose last word tells the rank.
-Expected<cudaIpcMemHandle_t> IpcMemory::exported() const {
-  put_mark(world_, last_word(memory()));
-  cudaIpcMemHandle_t handle{};
-  if (auto made = done(cudaIpcGetMemHandle(&handle, memory()), "cudaIpcGetMemHandle"); !made) {
-    return error_of(made);
-  }
-  return handle;
-}
-
 Expected<void> IpcMemory::map(int peer, cudaIpcMemHandle_t handle) {
   void* address = nullptr;
   auto opened = done(cudaIpcOpenMemHandle(&address, handle, cudaIpcMemLazyEnablePeerAccess),
@@ -54,10 +44,12 @@ Expected<void> IpcMemory::map(int peer, cudaIpcMemHandle_t handle) {
 
 /// Maps the memory of all peers. Collective; the error is this rank's own.
 Expected<void> IpcMemory::map_all() {
-  const auto mine = exported();
+  put_mark(world_, last_word(memory()));
+  cudaIpcMemHandle_t handle{};
+  const auto made = done(cudaIpcGetMemHandle(&handle, memory()), "cudaIpcGetMemHandle");
   // A rank without a handle tells its error below, so that no rank waits for it.
-  const auto all = world_.told_by_all(mine.value_or(cudaIpcMemHandle_t{}));
-  if (!mine) return bad_input("its own memory: " + mine.error().message);
+  const auto all = world_.told_by_all(handle);
+  if (!made) return bad_input("its own memory: " + made.error().message);
   mappings_.resize(static_cast<std::size_t>(world_.ranks()));
   for (int peer = 0; peer < world_.ranks(); ++peer) {
     if (peer == world_.rank()) continue;

@@ -45,7 +45,6 @@ class IpcMemory : public PeerMemory {
  private:
   using Mapping = Handle<void*, &cudaIpcCloseMemHandle>;
 
-  [[nodiscard]] Expected<cudaIpcMemHandle_t> exported() const;
   [[nodiscard]] Expected<void> map_all();
   [[nodiscard]] Expected<void> map(int peer, cudaIpcMemHandle_t handle);
   [[nodiscard]] std::byte* last_word(void* memory) const;

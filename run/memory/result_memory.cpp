@@ -61,25 +61,19 @@ void* ResultMemory::hold(const void* inside) {
   return memory.begin_ + block->first;
 }
 
-/// The memory of a block, when a holder has gone; null: there is no such block.
-std::shared_ptr<ResultMemory> ResultMemory::released(void* block) {
+bool ResultMemory::give(void* block) {
+  std::shared_ptr<ResultMemory> memory;  // goes without the mutex
+  const std::lock_guard lock(all().mutex);
   const auto found = all().memories.find(block);
-  if (found == all().memories.end()) return nullptr;
-  std::shared_ptr<ResultMemory> memory = found->second;
+  if (found == all().memories.end()) return false;
+  memory = found->second;
   const auto held = memory->blocks_.find(
       static_cast<std::size_t>(static_cast<std::byte*>(block) - memory->begin_));
   if (--held->second.holders == 0) {
     memory->blocks_.erase(held);
     all().memories.erase(found);
   }
-  return memory;
-}
-
-bool ResultMemory::give(void* block) {
-  std::shared_ptr<ResultMemory> memory;  // goes without the mutex
-  const std::lock_guard lock(all().mutex);
-  memory = released(block);
-  return memory != nullptr;
+  return true;
 }
 
 bool ResultMemory::has(const void* begin, std::size_t bytes) const {

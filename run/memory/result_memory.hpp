@@ -46,7 +46,6 @@ class ResultMemory : public std::enable_shared_from_this<ResultMemory> {
   };
   using Held = std::map<std::size_t, Block>;  ///< by their offsets
   [[nodiscard]] Held::const_iterator block_at(const void* inside) const;
-  static std::shared_ptr<ResultMemory> released(void* block);
 
   std::byte* begin_;
   std::size_t bytes_;

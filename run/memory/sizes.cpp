@@ -9,37 +9,6 @@
 
 namespace overlaptune::run {
 
-std::int64_t elements_of_a(const Problem& problem) {
-  return rows_of_a(problem) * problem.k;
-}
-std::int64_t elements_of_b(const Problem& problem) {
-  return problem.n * problem.k;
-}
-std::int64_t elements_of_c(const Problem& problem) {
-  return rows_of_c(problem) * problem.n;
-}
-
-std::int64_t bytes_of_a(const Problem& problem) {
-  return elements_of_a(problem) * operand_bytes(problem.elements);
-}
-
-std::int64_t bytes_of_b(const Problem& problem) {
-  return elements_of_b(problem) * operand_bytes(problem.elements);
-}
-
-std::int64_t bytes_of_c(const Problem& problem) {
-  return elements_of_c(problem) * result_bytes(problem.elements);
-}
-
-std::int64_t bytes_of_a_scales(const Problem& problem) {
-  return scale_count(problem.elements, rows_of_a(problem)) *
-         static_cast<std::int64_t>(sizeof(float));
-}
-
-std::int64_t bytes_of_b_scales(const Problem& problem) {
-  return scale_count(problem.elements, problem.n) * static_cast<std::int64_t>(sizeof(float));
-}
-
 std::int64_t workspace_bytes(const Work& work) {
   const auto by_strategy = [&]<class Own>(const Own& /*config*/) -> std::int64_t {
     if constexpr (requires { RunnerOf<Own>::workspace_bytes(work); }) {

@@ -15,10 +15,6 @@ DeviceRuns& DeviceRuns::of(int device) {
   return all[device];
 }
 
-DeviceRuns& DeviceRuns::of_current() {
-  return of(current_device());
-}
-
 DeviceRuns::Next::Next(DeviceRuns& runs, cudaStream_t stream)
     : runs_(runs), lock_(runs.mutex_), stream_(stream), capture_(CapturedRuns::capture_of(stream)) {
   if (capture_ != 0) {

@@ -13,7 +13,6 @@ class DeviceRuns {
  public:
   /// Those of a GPU; they live as long as the process.
   [[nodiscard]] static DeviceRuns& of(int device);
-  [[nodiscard]] static DeviceRuns& of_current();
 
   /// The run that is enqueued while it lives comes behind the runs before it, of any world and on
   /// any stream; in a capture, behind the runs before it of that capture. Threads take turns.

@@ -1,7 +1,8 @@
 #include "run/streams/stream_wait.hpp"
 
 #include <algorithm>
-#include <cuda.h>
+#include <span>
+#include <string>
 
 #include "core/base/error.hpp"
 #include "kernels/wait.hpp"
@@ -62,32 +63,25 @@ void wait_for_signal(cudaStream_t stream, const kernels::RankBarrier& barrier, c
 }
 
 void MemoryOperations::wait(const std::uint32_t* address, std::uint32_t value) {
-  operations_.push_back({.waits = true, .address = address, .value = value});
+  auto& wait = operations_.emplace_back().waitValue;
+  wait.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+  wait.address = reinterpret_cast<CUdeviceptr>(address);
+  wait.value = value;
+  wait.flags = CU_STREAM_WAIT_VALUE_GEQ;
 }
 
 void MemoryOperations::write(std::uint32_t* address, std::uint32_t value) {
-  operations_.push_back({.address = address, .value = value});
+  auto& write = operations_.emplace_back().writeValue;
+  write.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+  write.address = reinterpret_cast<CUdeviceptr>(address);
+  write.value = value;
+  write.flags = CU_STREAM_WRITE_VALUE_DEFAULT;
 }
 
 void MemoryOperations::enqueue(cudaStream_t stream) {
   constexpr std::size_t kMostAtOnce = 256;  // operations that the driver takes at once
-  for (std::size_t begin = 0; begin < operations_.size(); begin += kMostAtOnce) {
-    std::vector<CUstreamBatchMemOpParams> batch(std::min(kMostAtOnce, operations_.size() - begin));
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      const Operation& operation = operations_[begin + i];
-      const auto address = reinterpret_cast<CUdeviceptr>(operation.address);
-      if (operation.waits) {
-        batch[i].waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
-        batch[i].waitValue.address = address;
-        batch[i].waitValue.value = operation.value;
-        batch[i].waitValue.flags = CU_STREAM_WAIT_VALUE_GEQ;
-      } else {
-        batch[i].writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
-        batch[i].writeValue.address = address;
-        batch[i].writeValue.value = operation.value;
-        batch[i].writeValue.flags = CU_STREAM_WRITE_VALUE_DEFAULT;
-      }
-    }
+  for (std::span rest(operations_); !rest.empty();) {
+    const auto batch = rest.first(std::min(kMostAtOnce, rest.size()));
     const CUresult code =
         batch_operations() == nullptr
             ? CUDA_ERROR_NOT_SUPPORTED
@@ -96,6 +90,7 @@ void MemoryOperations::enqueue(cudaStream_t stream) {
       throw Failure(ErrorKind::machine_unavailable,
                     "cuStreamBatchMemOp: error " + std::to_string(code));
     }
+    rest = rest.subspan(batch.size());
   }
   operations_.clear();
 }

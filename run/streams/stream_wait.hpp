@@ -2,8 +2,8 @@
 // Waits and writes of a stream on memory. The driver does them, without a kernel or a copy engine.
 
 #include <cstdint>
+#include <cuda.h>
 #include <cuda_runtime_api.h>
-#include <span>
 #include <vector>
 
 #include "core/config/config.hpp"
@@ -43,12 +43,7 @@ class MemoryOperations {
   void enqueue(cudaStream_t stream);
 
  private:
-  struct Operation {
-    bool waits = false;
-    const std::uint32_t* address = nullptr;
-    std::uint32_t value = 0;
-  };
-  std::vector<Operation> operations_{};
+  std::vector<CUstreamBatchMemOpParams> operations_{};
 };
 
 }  // namespace overlaptune::run

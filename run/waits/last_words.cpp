@@ -8,7 +8,6 @@
 #include <random>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -60,26 +59,18 @@ LastWords LastWords::of(const Process& process, const Handle& handle) {
 }
 
 LastWords::Handle LastWords::handle() const {
-  return file_ < 0 ? Handle() : Handle{file_, static_cast<const Page*>(page_)->number};
+  return file_ < 0 ? Handle() : Handle{file_, static_cast<const Page*>(page_.get())->number};
 }
 
-LastWords::LastWords(LastWords&& other) noexcept
-    : file_(std::exchange(other.file_, -1)), page_(std::exchange(other.page_, nullptr)) {}
-
-LastWords& LastWords::operator=(LastWords&& other) noexcept {
-  std::swap(file_, other.file_);
-  std::swap(page_, other.page_);
-  return *this;
-}
-
-LastWords::~LastWords() {
-  if (page_ != nullptr) static_cast<void>(munmap(page_, sizeof(Page)));
-  if (file_ >= 0) static_cast<void>(close(file_));
-}
+LastWords::LastWords(int file, void* page)
+    : file_(file), page_(page, [file](void* mapped) {
+        static_cast<void>(munmap(mapped, sizeof(Page)));
+        if (file >= 0) static_cast<void>(close(file));
+      }) {}
 
 void LastWords::say(std::string_view words) {
   if (file_ < 0) return;
-  auto* page = static_cast<Page*>(page_);
+  auto* page = static_cast<Page*>(page_.get());
   if (page->said.load() != 0) return;
   const std::size_t length = std::min(words.size(), Page::kMostBytes);
   std::memcpy(page->text.data(), words.data(), length);  // the end is zero
@@ -87,7 +78,7 @@ void LastWords::say(std::string_view words) {
 }
 
 std::optional<std::string> LastWords::heard() const {
-  const auto* page = static_cast<const Page*>(page_);
+  const auto* page = static_cast<const Page*>(page_.get());
   if (page == nullptr || page->said.load() == 0) return std::nullopt;
   return std::string(page->text.data(), strnlen(page->text.data(), Page::kMostBytes));
 }

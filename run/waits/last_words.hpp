@@ -3,6 +3,7 @@
 // rank that has waited in vain tells the one that comes late.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,9 +27,6 @@ class LastWords {
   [[nodiscard]] static LastWords of(const Process& process, const Handle& handle);
 
   LastWords() = default;
-  LastWords(LastWords&& other) noexcept;
-  LastWords& operator=(LastWords&& other) noexcept;
-  ~LastWords();
 
   [[nodiscard]] Handle handle() const;
   /// The first words stay. Long ones are cut.
@@ -37,9 +35,10 @@ class LastWords {
   [[nodiscard]] std::optional<std::string> heard() const;
 
  private:
-  LastWords(int file, void* page) : file_(file), page_(page) {}
+  LastWords(int file, void* page);
+
   int file_ = -1;
-  void* page_ = nullptr;
+  std::shared_ptr<void> page_{};  ///< with the file, which is closed behind it
 };
 
 }  // namespace overlaptune::run

@@ -33,10 +33,6 @@ bool has_ended(cudaEvent_t event) {
   return is_success(cudaEventQuery(event));
 }
 
-void finish(cudaStream_t stream, std::chrono::milliseconds limit, const char* what) {
-  wait_until([stream] { return has_ended(stream); }, limit, what);
-}
-
 void finish(ncclComm_t comm, std::chrono::milliseconds limit, const char* what) {
   const auto ended = [comm] {
     ncclResult_t state = ncclSuccess;

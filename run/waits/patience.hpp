@@ -20,12 +20,8 @@ void wait_until(const std::function<bool()>& ended, std::chrono::milliseconds li
 [[nodiscard]] bool has_ended(cudaStream_t stream);
 [[nodiscard]] bool has_ended(cudaEvent_t event);
 
-/// Waits until all work on the stream has ended. Throws `Failure` (`machine_unavailable`) for an
-/// error of the GPU, or when `limit` has passed.
-void finish(cudaStream_t stream, std::chrono::milliseconds limit, const char* what);
-
 /// Waits until the last call on a communicator has ended, for communicators whose calls do not
-/// block. Throws `Failure` likewise.
+/// block. Throws `Failure` (`machine_unavailable`) for its error, or when `limit` has passed.
 void finish(ncclComm_t comm, std::chrono::milliseconds limit, const char* what);
 
 }  // namespace overlaptune::run

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/rank_flags.hpp"
+#include "kernels/rank_barrier.hpp"
 #include "run/handles.hpp"
 
 namespace overlaptune::run {

@@ -20,7 +20,10 @@ class ChunkedPlan : public Plan {
     Fork beside = comm_->fork(stream);
     for (std::size_t i = 0; i < pieces_.count(); ++i) {
       enqueue(gather, first, i, operands);
-      if (mutant_ != Mutant::missing_wait) hand_over(first, second, ready_[i]);
+      if (mutant_ != Mutant::missing_wait) {
+        OVT_CHECK(cudaEventRecord(ready_[i].get(), first));
+        OVT_CHECK(cudaStreamWaitEvent(second, ready_[i].get(), 0));
+      }
       enqueue(!gather, second, i, operands);
     }
     beside.join();
@@ -33,12 +36,6 @@ class ChunkedPlan : public Plan {
     } else {
       pieces_.enqueue_gemm(stream, piece, operands);
     }
-  }
-
-  /// Later work on `to` waits for all work that is on `from` now.
-  static void hand_over(cudaStream_t from, cudaStream_t to, const Event& event) {
-    OVT_CHECK(cudaEventRecord(event.get(), from));
-    OVT_CHECK(cudaStreamWaitEvent(to, event.get(), 0));
   }
 
   Pieces pieces_;

@@ -12,8 +12,12 @@ struct TraitsOf<Chunked> {
   static constexpr StrategyTraits row{
       .ops = kAllOps, .transports = {Transport::ring, Transport::symmetric}, .least_ctas = 1};
 
-  [[nodiscard]] static Expected<void> check(const Problem& problem, const Chunked& config);
-  [[nodiscard]] static ChunkedWork work(const Problem& problem, const Chunked& config);
+  [[nodiscard]] static Expected<void> check(const Problem& problem, const Chunked& config) {
+    return has_rows_for(problem, config.chunks);
+  }
+  [[nodiscard]] static ChunkedWork work(const Problem& problem, const Chunked& config) {
+    return {value_or_throw(chunk_rows(problem, config.chunks))};
+  }
 };
 
 }  // namespace overlaptune

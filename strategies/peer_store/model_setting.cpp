@@ -43,10 +43,9 @@ StoreCosts store_costs(const Staging& staging, const UnprobedCosts& costs) {
 Expected<void> check_peer_access(const Model::Parts& parts, const Problem& problem) {
   const Collective collective = collective_of(problem.op);
   const auto settings = parts.collectives.overlap_settings(collective, problem.ranks);
-  const bool probed = std::any_of(settings.begin(), settings.end(), [](const CollectiveKey& key) {
-    return key.transport == Transport::peer_access;
-  });
-  if (probed) return {};
+  const auto probed =
+      std::ranges::find(settings, Transport::peer_access, &CollectiveKey::transport);
+  if (probed != settings.end()) return {};
   const std::string ranks = std::to_string(problem.ranks);
   return bad_input("model: no " + std::string(to_string(collective)) + " on " + ranks +
                    " ranks by peer_access is stored for this platform: run `overlaptune probe "

@@ -5,7 +5,6 @@
 #include "core/gpu.hpp"
 #include "kernels/hopper_gemm.hpp"
 #include "run/exchange/collective.hpp"
-#include "run/exchange/elements.hpp"
 #include "run/exchange/peers.hpp"
 #include "run/gemm/generated_gemm.hpp"
 #include "run/gemm/launches.hpp"
@@ -37,7 +36,7 @@ class PeerStorePlan : public Plan {
     if (world_.rank() >= problem_.ranks) return;
     const auto before = exclusive_ ? kernels::Before::work
                                    : enqueue_gate(stream, world_, route_, kernels::Counters::reset,
-                                                  placed(operands));
+                                                  places_c() ? operands.c : nullptr);
     gemm_.enqueue(stream, launches_[operands], before);
   }
 
@@ -57,17 +56,8 @@ class PeerStorePlan : public Plan {
         .barrier = places_c() ? barrier_with(world_, route_, operands.c) : world_.barrier(route_),
         .has_barrier = exclusive_,
         .left_out_k = mutant_ == Mutant::skipped_k_step && problem_.k > 64 ? 64 : 0,
-        .left_out_tiles = left_out_tiles()};
+        .left_out_tiles = mutant_ == Mutant::skipped_tile ? 1 : 0};
     return gemm_.prepare(order_, crew_, own, nullptr);
-  }
-
-  /// The operand that each rank has at a place of its own; null: none.
-  [[nodiscard]] const void* placed(const Operands& operands) const {
-    return places_c() ? operands.c : nullptr;
-  }
-
-  [[nodiscard]] std::int64_t left_out_tiles() const {
-    return mutant_ == Mutant::skipped_tile ? 1 : 0;
   }
 
   [[nodiscard]] GeneratedStores stores(const Operands& operands) const {

@@ -57,22 +57,6 @@ struct Sm {
   std::size_t group = 0;  ///< group of its last tile
 };
 
-/// The SMs of one rank, which take tiles in turn.
-class Sms {
- public:
-  Sms(int count, double start) : all_(static_cast<std::size_t>(count), Sm{.next = start}) {}
-  /// The SM of the next tile.
-  [[nodiscard]] Sm& take() {
-    Sm& sm = all_[turn_];
-    turn_ = turn_ + 1 < all_.size() ? turn_ + 1 : 0;
-    return sm;
-  }
-
- private:
-  std::vector<Sm> all_;
-  std::size_t turn_ = 0;
-};
-
 /// Times of a tile after it is multiplied.
 struct Left {
   double free = 0;   ///< its consumers are free
@@ -109,7 +93,7 @@ class StoreRank {
         number_(number),
         // The first store waits until all ranks have said that their slots are free again.
         link_(plan.link_rate / variation.link, plan.signal),
-        sms_(plan.sms, plan.times.kernel_start * factor_),
+        sms_(static_cast<std::size_t>(plan.sms), Sm{.next = plan.times.kernel_start * factor_}),
         groups_(plan.order.groups.size()),
         sent_to_(static_cast<std::size_t>(plan.order.ranks)) {}
 
@@ -183,7 +167,7 @@ class StoreRank {
   /// and whose consumer's buffers are empty at e.
   template <class Leave>
   void compute(std::int64_t tile, std::size_t group, const Leave& leave) {
-    Sm& sm = sms_.take();
+    Sm& sm = sms_[count_ % sms_.size()];
     groups_[sm.group].stalled += sm.stalled;
     const double time = time_of(tile, group) * factor_ * (1 + spread_ * noise_.normal(count_++));
     const double multiplied = sm.next + time;
@@ -229,7 +213,7 @@ class StoreRank {
   double spread_;
   int number_;
   Link link_;
-  Sms sms_;
+  std::vector<Sm> sms_;  ///< they take tiles in turn
   std::vector<StoredGroup> groups_;
   std::vector<double> sent_to_;  ///< by owner
   std::uint64_t count_ = 0;      ///< tiles so far

@@ -16,12 +16,6 @@ WholeProblem whole_problem(const ClockedGemm& gemm, const GroupCollectives& grou
           .rates = gemm.rates};
 }
 
-double closer_bound_of(const ClockedGemm& gemm, std::int64_t tiles, const GroupCollectives& groups,
-                       double enough) {
-  return groups.drain +
-         closer_bound(whole_problem(gemm, groups, gemm.least(tiles)), enough - groups.drain);
-}
-
 OverlapRates rates_beside(const GroupCollectives& groups, const Tile& tile, double fed_slower) {
   OverlapRates rates = groups.rates;
   rates.producer_slowdown =

@@ -46,10 +46,6 @@ struct ClockedGemm {
 [[nodiscard]] WholeProblem whole_problem(const ClockedGemm& gemm, const GroupCollectives& groups,
                                          double produced);
 
-/// A lower bound on the time of all `tiles` tiles and their collectives, as `closer_bound`.
-[[nodiscard]] double closer_bound_of(const ClockedGemm& gemm, std::int64_t tiles,
-                                     const GroupCollectives& groups, double enough);
-
 /// The rates beside a GEMM of this tile, which a collective slows `fed_slower` times as much as the
 /// probed one.
 [[nodiscard]] OverlapRates rates_beside(const GroupCollectives& groups, const Tile& tile,

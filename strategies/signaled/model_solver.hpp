@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/config/tiling.hpp"
 #include "model/best_configs.hpp"
 #include "strategies/signaled/model_gemm.hpp"
+#include "strategies/signaled/model_partition.hpp"
 
 namespace overlaptune::signaled {
 
@@ -28,6 +30,15 @@ struct Combination {
 /// The GEMM of a combination beside its collectives.
 [[nodiscard]] ClockedGemm gemm_of(const Model::Parts& parts, const Problem& problem,
                                   const Walk& walk, const GroupCollectives& groups);
+
+/// The wave groups of a `signaled` config as a partition problem.
+[[nodiscard]] std::vector<CutPoint> cut_points(const std::vector<Cut>& cuts);
+
+/// The result refers to all arguments. `points` are the cut points of `cuts`.
+[[nodiscard]] PartitionProblem partition_problem(const GroupCollectives& groups,
+                                                 const ClockedGemm& gemm,
+                                                 const std::vector<Cut>& cuts,
+                                                 std::span<const CutPoint> points);
 
 /// The number of cuts that the partition search looks at (docs/model.md, Partition). Its time grows
 /// with more than their square.

@@ -6,7 +6,6 @@
 #include "run/check.hpp"
 #include "run/exchange/collective.hpp"
 #include "run/exchange/copies.hpp"
-#include "run/exchange/elements.hpp"
 #include "run/exchange/peers.hpp"
 
 namespace overlaptune::run {

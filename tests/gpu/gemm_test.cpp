@@ -55,7 +55,6 @@ class LibraryGemm : public GpuTest {
     const cudaStream_t on = world_->stream();
     const GemmOperands aligned{a_memory.get(), b_memory.get(), c_memory.get(), scales};
     const GemmChoice choice = value_or_throw(library_->choose(shape, std::span(&aligned, 1)));
-    EXPECT_GE(choice.tried, 1);
     OVT_CHECK(kernels::fill_normal(on, a, operand_of(shape.elements), rows * shape.k, 1));
     OVT_CHECK(kernels::fill_normal(on, b, operand_of(shape.elements), shape.n * shape.k, 2));
     OVT_CHECK(cudaMemsetAsync(sums.get(), 0, static_cast<std::size_t>(rows * shape.n) * 8, on));

@@ -1,10 +1,10 @@
-#include "kernels/compile/registry.hpp"
-
 #include <algorithm>
 #include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "kernels/compile/tiled_source.hpp"
 
 namespace overlaptune::kernels {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/gpu.hpp"
 #include "kernels/ampere_gemm.hpp"
-#include "kernels/compile/registry.hpp"
+#include "kernels/compile/tiled_source.hpp"
 #include "kernels/hopper_gemm.hpp"
 #include "tests/kernels/sources.hpp"
 

@@ -1,13 +1,11 @@
 // Kernels with and without NVRTC: from a cache that was filled ahead, and may be read-only.
 
-#include "kernels/compile/workshop.hpp"
-
 #include <filesystem>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kernels/compile/registry.hpp"
+#include "kernels/compile/compile_all.hpp"
 #include "kernels/compile/tiled_source.hpp"
 #include "kernels/hopper_gemm.hpp"
 #include "tests/kernels/sources.hpp"

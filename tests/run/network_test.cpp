@@ -57,7 +57,7 @@ TEST_F(NetworkFactsTest, TheNetworkThatIsWantedIsNamed) {
   setenv("NCCL_NET", "Socket", 1);
   EXPECT_EQ(facts().wanted, "Socket");
   setenv("NCCL_NET_PLUGIN", FAKE_NET_PLUGIN, 1);
-  EXPECT_EQ(network(), "Socket");
+  EXPECT_EQ(network_of(network_facts()), "Socket");
 }
 
 }  // namespace

@@ -65,7 +65,8 @@ std::vector<double> Bench::largest(std::span<const double> values) {
 }
 
 void Bench::finish() const {
-  run::finish(stream(), process_.placement().patience(), "plan_check");
+  run::wait_until([this] { return run::has_ended(stream()); }, process_.placement().patience(),
+                  "plan_check");
   process_.step();
 }
 
