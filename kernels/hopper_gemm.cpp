@@ -32,15 +32,8 @@ Expected<HopperLayout> hopper_layout(const Tile& tile, Elements elements) {
   return layout;
 }
 
-LaunchRoom LaunchRoom::of(const TiledKernel& kernel) {
-  const auto regions = static_cast<std::size_t>(kernel.regions);
-  if (kernel.waits) return {.waits = regions};
-  if (kernel.ranks == 0) return {.segments = regions};
-  return {.ranks = static_cast<std::size_t>(kernel.ranks), .groups = regions};
-}
-
-Expected<KernelSource> hopper_gemm(const Tile& tile, Elements elements,
-                                   const LaunchRoom& launches) {
+Expected<KernelSource> hopper_gemm(const TiledKernel& kernel) {
+  const auto& [tile, elements, regions, waits, ranks] = kernel;
   const auto layout = hopper_layout(tile, elements);
   if (!layout) return error_of(layout);
   return KernelSource{
@@ -55,9 +48,9 @@ Expected<KernelSource> hopper_gemm(const Tile& tile, Elements elements,
                       layout->consumers, layout->ping_pong, layout->buffers,
                       element_name(operand_of(elements)), element_name(result_of(elements)),
                       is_exact(elements)),
-          launches.waits > 0 ? fmt::format("Rows<{}>", launches.waits) : "RowsThere",
-          launches.ranks > 0 ? fmt::format("AtRanks<{},{}>", launches.ranks, launches.groups)
-                             : fmt::format("IntoC<{}>", launches.segments)}};
+          waits ? fmt::format("Rows<{}>", regions) : "RowsThere",
+          ranks > 0 ? fmt::format("AtRanks<{},{}>", ranks, regions)
+                    : fmt::format("IntoC<{}>", waits ? 1 : regions)}};
 }
 
 }  // namespace overlaptune::kernels

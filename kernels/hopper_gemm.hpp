@@ -2,8 +2,6 @@
 // The source of the generated GEMM on Hopper (kernels/device/hopper_gemm.cuh) for a given tile, and
 // what a launch of it needs to know. Text and numbers only: no GPU, no CUDA.
 
-#include <cstddef>
-
 #include "core/config/config.hpp"
 #include "core/config/staging.hpp"
 #include "core/config/tiling.hpp"
@@ -25,19 +23,7 @@ struct HopperLayout : Staging {
 /// Error (`bad_input`): a tile that is not feasible on Hopper, or leaves no room for the barriers.
 [[nodiscard]] Expected<HopperLayout> hopper_layout(const Tile& tile, Elements elements);
 
-/// The launches that a kernel is made for: the most segments, and what it has to do with its peers.
-struct LaunchRoom {
-  std::size_t segments = 1;
-  std::size_t waits = 0;   ///< most wave groups whose rows it waits for; 0: all rows are there
-  std::size_t ranks = 0;   ///< ranks at which it stores tiles (at_ranks.cuh); 0: it stores into C
-  std::size_t groups = 1;  ///< with `ranks`: most wave groups
-
-  [[nodiscard]] static LaunchRoom of(const TiledKernel& kernel);
-};
-
-/// The source for such launches. A kernel that waits, or stores at ranks, has one segment. The name
-/// of the kernel is `hopper_gemm`.
-[[nodiscard]] Expected<KernelSource> hopper_gemm(const Tile& tile, Elements elements,
-                                                 const LaunchRoom& launches);
+/// The source of a kernel, whose name is `hopper_gemm`. Error: as `hopper_layout`.
+[[nodiscard]] Expected<KernelSource> hopper_gemm(const TiledKernel& kernel);
 
 }  // namespace overlaptune::kernels

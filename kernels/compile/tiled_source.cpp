@@ -67,7 +67,7 @@ Expected<CompileJob> job_of(const TiledKernel& kernel, int compute_capability,
   if (!hoppers && (kernel.ranks > 0 || kernel.waits)) {
     return bad_input("kernels that take their work from a queue are for Hopper GPUs");
   }
-  auto source = hoppers ? hopper_gemm(kernel.tile, kernel.elements, LaunchRoom::of(*roomy))
+  auto source = hoppers ? hopper_gemm(*roomy)
                         : ampere_gemm(kernel.tile, portable_limits(compute_capability),
                                       kernel.elements, roomy->regions);
   if (!source) return error_of(source);
@@ -85,9 +85,10 @@ std::vector<KernelSource> kernels_of(const std::string& architecture) {
     // Results in fp16 are rare there, and differ by one instruction; exact sums are rare, too.
     if (is_scaled(elements) && (result_of(elements) == Dtype::fp16 || is_exact(elements))) continue;
     for (const Tile& tile : default_tiles(limits, elements)) {
-      auto source = architecture == "sm_90a"
-                        ? hopper_gemm(tile, elements, {.segments = kUsualRegions})
-                        : ampere_gemm(tile, limits, elements, kUsualRegions);
+      auto source =
+          architecture == "sm_90a"
+              ? hopper_gemm({.tile = tile, .elements = elements, .regions = kUsualRegions})
+              : ampere_gemm(tile, limits, elements, kUsualRegions);
       if (source && known.insert(to_string(*source)).second) list.push_back(std::move(*source));
     }
   }

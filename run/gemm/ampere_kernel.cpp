@@ -13,8 +13,7 @@ namespace {
 class AmpereKernel : public GeneratedKernel {
  public:
   AmpereKernel(const kernels::AmpereLayout& layout, const TiledKernel& kernel)
-      : GeneratedKernel(layout.threads, layout.shared_bytes, layout.signals),
-        room_(LaunchRoom::of(kernel)) {}
+      : GeneratedKernel(layout.threads, layout.shared_bytes, layout.signals), kernel_(kernel) {}
 
   [[nodiscard]] GeneratedLaunch prepare(const TileOrder& order, const Crew& crew,
                                         const GeneratedOperands& operands,
@@ -22,7 +21,7 @@ class AmpereKernel : public GeneratedKernel {
     const auto k = static_cast<std::int32_t>(operands.k - operands.left_out_k);
     const std::int64_t tiles = order.tiles() - operands.left_out_tiles;
     if (tiles <= 0) return {};
-    check_room(operands, room_);
+    check_room(operands, kernel_);
     const Turns turns = turns_of(crew, tiles, 1);
     const device::AmpereOperands head{.a = operands.a,
                                       .b = operands.b,
@@ -41,7 +40,7 @@ class AmpereKernel : public GeneratedKernel {
  private:
   /// The segments of C.
   [[nodiscard]] std::vector<std::byte> into_rows(const GeneratedOperands& operands) const {
-    return with_constant(room_.segments, [&](auto count) {
+    return with_constant(kernel_.regions, [&](auto count) {
       device::IntoRowsParams<count> into{};
       for (std::size_t i = 0; i < operands.segments.size(); ++i) {
         const GeneratedSegment& segment = operands.segments[i];
@@ -57,7 +56,7 @@ class AmpereKernel : public GeneratedKernel {
     });
   }
 
-  LaunchRoom room_;
+  TiledKernel kernel_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -32,18 +33,22 @@ Turns turns_of(const Crew& crew, std::int64_t tiles, int cluster) {
           .leaving = static_cast<int>(leaving)};
 }
 
-void check_room(const GeneratedOperands& operands, const LaunchRoom& room) {
-  const auto& [segments, waits, ranks, groups] = room;
-  const bool fits = operands.segments.size() <= segments &&
-                    (operands.rows ? operands.rows->arrivals.size() <= waits : waits == 0) &&
-                    (operands.stores ? operands.stores->peers.size() == ranks &&
-                                           operands.stores->groups.size() <= groups
-                                     : ranks == 0);
+void check_room(const GeneratedOperands& operands, const TiledKernel& kernel) {
+  const auto& [tile, elements, regions, waits, ranks] = kernel;
+  const auto most = static_cast<std::size_t>(regions);
+  const auto& rows = operands.rows;
+  const auto& stores = operands.stores;
+  const bool fits =
+      operands.segments.size() <= (waits || ranks > 0 ? 1 : most) &&
+      (rows ? waits && rows->arrivals.size() <= most : !waits) &&
+      (stores ? std::cmp_equal(stores->peers.size(), ranks) && stores->groups.size() <= most
+              : ranks == 0);
   if (fits) return;
-  throw Failure(ErrorKind::bad_input,
-                fmt::format("a launch that its kernel was not made for: expected at most {} "
-                            "segments, {} groups of rows to wait for, {} ranks to store at",
-                            segments, waits, ranks));
+  throw Failure(
+      ErrorKind::bad_input,
+      fmt::format("a launch that its kernel was not made for: expected at most {} regions "
+                  "or groups, and {} ranks to store at",
+                  regions, ranks));
 }
 
 kernels::device::Order order_of(const TileOrder& order, int blocks, std::int64_t tiles,

@@ -14,7 +14,6 @@
 
 #include "core/config/tiling.hpp"
 #include "kernels/device/parameters.cuh"
-#include "kernels/hopper_gemm.hpp"
 #include "kernels/rank_barrier.hpp"
 #include "run/scale_operands.hpp"
 #include "strategies/waiting/arrivals.hpp"
@@ -62,15 +61,7 @@ struct GeneratedRows {
 /// The tiles of a GEMM that stores each at the rank that owns it. Tiles are in the order of
 /// `StoreOrder`.
 struct GeneratedStores {
-  /// A wave group: tiles of `StoreOrder::part` up to `end` (exclusive), the tiles that this rank
-  /// has computed before those of the next group, the owner's slot of its first tile, and the value
-  /// of this rank's counter when all that it owns has arrived.
-  struct Group {
-    std::int64_t end = 0;
-    std::int64_t computed = 0;
-    std::int64_t slot = 0;
-    std::uint32_t arrivals = 0;
-  };
+  using Group = kernels::device::Group;
   /// Memory of a rank that all ranks reach, by its addresses on this GPU.
   struct Peer {
     void* slots = nullptr;
@@ -152,7 +143,7 @@ template <class Value>
 /// Calls `make` with the room of a kernel as a constant, `std::integral_constant`: 1, or one of
 /// those that `with_room` gives.
 template <class Make>
-auto with_constant(std::size_t room, const Make& make) {
+auto with_constant(int room, const Make& make) {
   switch (room) {
     case 1:
       return make(std::integral_constant<int, 1>{});
@@ -165,11 +156,9 @@ auto with_constant(std::size_t room, const Make& make) {
   }
 }
 
-using kernels::LaunchRoom;
-
 /// Throws `Failure` (`bad_input`) where a launch has more segments or groups than its kernel was
 /// made for, or waits or stores at ranks with a kernel that does not, or the other way round.
-void check_room(const GeneratedOperands& operands, const LaunchRoom& room);
+void check_room(const GeneratedOperands& operands, const TiledKernel& kernel);
 
 /// A kernel for one tile shape and a largest number of segments: it makes launches ready.
 class GeneratedKernel {

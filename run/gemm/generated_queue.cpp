@@ -107,10 +107,10 @@ void send(const TileOrder& order, const GeneratedOperands& operands, std::int64_
 
 std::vector<std::byte> rows_parameter(const TileOrder& order, const GeneratedOperands& operands,
                                       const QueuedKernel& kernel, const QueuedItems& items,
-                                      const LaunchRoom& room, const device::TensorMap& own_a) {
+                                      int most_groups, const device::TensorMap& own_a) {
   const GeneratedRows& rows = *operands.rows;
   const auto as_int = [](std::int64_t value) { return static_cast<int>(value); };
-  return with_constant(room.waits, [&](auto groups) {
+  return with_constant(most_groups, [&](auto groups) {
     device::RowsParams<groups> params{
         .own_a = own_a,
         .own = rows.own,
@@ -174,11 +174,7 @@ std::vector<std::byte> stores_parameter(const GeneratedStores& stores,
                 .groups = {},
                 .slots_of = {},
                 .c = {}};
-  for (std::size_t i = 0; i < stores.groups.size(); ++i) {
-    const GeneratedStores::Group& group = stores.groups[i];
-    params.groups[i] = {static_cast<int>(group.end), static_cast<int>(group.computed),
-                        static_cast<int>(group.slot), group.arrivals};
-  }
+  std::copy(stores.groups.begin(), stores.groups.end(), params.groups);
   for (std::size_t i = 0; i < stores.peers.size(); ++i) {
     params.slots_of[i] = static_cast<char*>(stores.peers[i].slots);
   }
@@ -192,9 +188,9 @@ std::vector<std::byte> stores_parameter(const GeneratedStores& stores,
 }  // namespace
 
 std::vector<std::byte> stores_parameter(const GeneratedStores& stores,
-                                        std::span<const device::TensorMap> maps,
-                                        const LaunchRoom& room, int bytes_under_way) {
-  return with_constant(room.groups, [&](auto groups) {
+                                        std::span<const device::TensorMap> maps, int most_groups,
+                                        int bytes_under_way) {
+  return with_constant(most_groups, [&](auto groups) {
     return stores_parameter<groups>(stores, maps, bytes_under_way);
   });
 }

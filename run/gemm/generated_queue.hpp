@@ -39,15 +39,18 @@ struct QueuedItems {
 [[nodiscard]] kernels::device::Run run_of(const GeneratedOperands& operands,
                                           const QueuedItems& items, unsigned clusters);
 
-/// The rows of a launch. `own_a`: the tensor map of this rank's own, for a kernel with TMA.
-[[nodiscard]] std::vector<std::byte> rows_parameter(
-    const TileOrder& order, const GeneratedOperands& operands, const QueuedKernel& kernel,
-    const QueuedItems& items, const LaunchRoom& room, const kernels::device::TensorMap& own_a = {});
+/// The rows of a launch. `most_groups`: that the kernel was made for. `own_a`: the tensor map of
+/// this rank's own, for a kernel with TMA.
+[[nodiscard]] std::vector<std::byte> rows_parameter(const TileOrder& order,
+                                                    const GeneratedOperands& operands,
+                                                    const QueuedKernel& kernel,
+                                                    const QueuedItems& items, int most_groups,
+                                                    const kernels::device::TensorMap& own_a);
 
 /// The stores of a launch. `maps`: those of the rows that this rank's tiles fill at each rank.
 /// `bytes_under_way`: most of the stores that a storing warp has begun and that are not read yet.
 [[nodiscard]] std::vector<std::byte> stores_parameter(
     const GeneratedStores& stores, std::span<const kernels::device::TensorMap> maps,
-    const LaunchRoom& room, int bytes_under_way);
+    int most_groups, int bytes_under_way);
 
 }  // namespace overlaptune::run

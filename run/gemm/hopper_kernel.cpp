@@ -113,13 +113,11 @@ class HopperKernel : public GeneratedKernel {
  public:
   HopperKernel(const kernels::HopperLayout& layout, const TiledKernel& kernel)
       : GeneratedKernel(layout.threads(), layout.shared_bytes, kSignal * layout.of_one_tile()),
-        tile_(kernel.tile),
-        subtile_columns_(tile_.swaps_ab() ? Tile::kInstructionRows : layout.subtile),
-        subtile_rows_(tile_.swaps_ab() ? layout.subtile : Tile::kInstructionRows),
-        elements_(kernel.elements),
+        kernel_(kernel),
+        subtile_columns_(kernel_.tile.swaps_ab() ? Tile::kInstructionRows : layout.subtile),
+        subtile_rows_(kernel_.tile.swaps_ab() ? layout.subtile : Tile::kInstructionRows),
         bytes_under_way_(std::min(layout.buffers, 2) * layout.subtile * Tile::kInstructionRows *
-                         static_cast<int>(result_bytes(elements_))),
-        room_(LaunchRoom::of(kernel)) {}
+                         static_cast<int>(result_bytes(kernel_.elements))) {}
 
   [[nodiscard]] GeneratedLaunch prepare(const TileOrder& order, const Crew& crew,
                                         const GeneratedOperands& operands,
@@ -127,30 +125,32 @@ class HopperKernel : public GeneratedKernel {
     const std::int64_t k = operands.k - operands.left_out_k;
     const std::int64_t tiles = order.tiles() - operands.left_out_tiles;
     if (tiles <= 0) return {};
-    check_room(operands, room_);
+    check_room(operands, kernel_);
     const bool is_queued = operands.rows || operands.stores;  // then the kernel has one row block
     // CTAs that share a tile have no other item: they could not push rows for it.
     const bool pushes = operands.rows && operands.rows->pushes;
     const int ctas = pushes ? 1
-                            : ctas_per_tile(order, tile_, k, crew.sms - crew.leaving,
+                            : ctas_per_tile(order, kernel_.tile, k, crew.sms - crew.leaving,
                                             gpu_limits(kernels::kHopper));
-    const QueuedKernel queued{.tile = tile_,
-                              .elements = elements_,
-                              .ctas_an_item = std::max(ctas, tile_.cluster),
-                              .tiles_an_item = tile_.cluster};
+    const QueuedKernel queued{.tile = kernel_.tile,
+                              .elements = kernel_.elements,
+                              .ctas_an_item = std::max(ctas, kernel_.tile.cluster),
+                              .tiles_an_item = kernel_.tile.cluster};
     const QueuedItems items = queued_items(queued, operands, tiles, crew.sms);
     // Whole clusters. The last one may have a tile for only one of its CTAs. CTAs that share a tile
     // have no other item.
-    const Turns turns =
-        ctas > 1 ? Turns{.blocks = static_cast<unsigned>(ctas * items.all)}
-                 : turns_of(crew, (is_queued ? items.all * tile_.cluster : tiles), tile_.cluster);
+    const Turns turns = ctas > 1
+                            ? Turns{.blocks = static_cast<unsigned>(ctas * items.all)}
+                            : turns_of(crew, (is_queued ? items.all * kernel_.tile.cluster : tiles),
+                                       kernel_.tile.cluster);
     const device::TensorMap b =
         tensor_map({.base = operands.b,
                     .columns = k,
                     .rows = order.n,
                     .row_stride = operands.k,
                     .block_stride = order.n * operands.k},
-                   tile_.block_k, tile_.block_n / tile_.cluster, operand_of(elements_));
+                   kernel_.tile.block_k, kernel_.tile.block_n / kernel_.tile.cluster,
+                   operand_of(kernel_.elements));
     device::Order places = order_of(order, is_queued ? 1 : order.blocks, tiles, k, turns, counters);
     places.ctas = ctas;
     places.signal = kSignal / ctas;
@@ -163,18 +163,18 @@ class HopperKernel : public GeneratedKernel {
     return {.parameters = {parameter(map_of_a(operands.a, order.blocks, order, operands)),
                            parameter(b), parameter(places),
                            operands.rows
-                               ? rows_parameter(order, operands, queued, items, room_,
+                               ? rows_parameter(order, operands, queued, items, kernel_.regions,
                                                 map_of_a(operands.rows->own, 1, order, operands))
                                : parameter(device::NoParams{}),
                            operands.stores ? stores_parameter(*operands.stores,
                                                               maps_of(*operands.stores, order),
-                                                              room_, bytes_under_way_)
+                                                              kernel_.regions, bytes_under_way_)
                                            : into_c(order, operands),
                            is_queued ? parameter(run_of(operands, items, clusters))
                                      : parameter(device::NoRun{}),
-                           scales_of(elements_) == Scales::none
+                           scales_of(kernel_.elements) == Scales::none
                                ? parameter(device::NoParams{})
-                               : parameter(scales_parameter(order, operands, elements_))},
+                               : parameter(scales_parameter(order, operands, kernel_.elements))},
             .blocks = turns.blocks,
             .cluster = static_cast<unsigned>(ctas)};
   }
@@ -189,13 +189,13 @@ class HopperKernel : public GeneratedKernel {
                        .blocks = blocks,
                        .row_stride = operands.k,
                        .block_stride = order.block_rows * operands.k},
-                      tile_.block_k, tile_.block_m, operand_of(elements_));
+                      kernel_.tile.block_k, kernel_.tile.block_m, operand_of(kernel_.elements));
   }
 
   /// The segments of C.
   [[nodiscard]] std::vector<std::byte> into_c(const TileOrder& order,
                                               const GeneratedOperands& operands) const {
-    return with_constant(room_.segments, [&](auto count) {
+    return with_constant(kernel_.waits ? 1 : kernel_.regions, [&](auto count) {
       device::IntoCParams<count> into{};
       for (std::size_t i = 0; i < operands.segments.size(); ++i) {
         const GeneratedSegment& segment = operands.segments[i];
@@ -209,7 +209,7 @@ class HopperKernel : public GeneratedKernel {
                                 .blocks = order.blocks,
                                 .row_stride = segment.row_stride,
                                 .block_stride = segment.block_stride},
-                               subtile_columns_, subtile_rows_, result_of(elements_));
+                               subtile_columns_, subtile_rows_, result_of(kernel_.elements));
       }
       return parameter(into);
     });
@@ -220,7 +220,7 @@ class HopperKernel : public GeneratedKernel {
   [[nodiscard]] device::TensorMap map_of_c(void* c, const TileOrder& order,
                                            std::int64_t places = 1) const {
     if (c == nullptr) return {};
-    const Dtype result = result_of(elements_);
+    const Dtype result = result_of(kernel_.elements);
     return tensor_map({.base = c,
                        .columns = order.n,
                        .rows = order.block_rows,
@@ -241,12 +241,10 @@ class HopperKernel : public GeneratedKernel {
     return maps;
   }
 
-  Tile tile_;
+  TiledKernel kernel_;
   int subtile_columns_;  // columns and rows of C in a subtile
   int subtile_rows_;
-  Elements elements_;
   int bytes_under_way_;  // of a storing warp: a subtile, and one before that is still read
-  LaunchRoom room_;
 };
 
 }  // namespace

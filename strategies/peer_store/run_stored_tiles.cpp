@@ -25,9 +25,9 @@ GeneratedStores stores_of(const Problem& problem, const StoreOrder& order, int r
     const std::int64_t all = group.tiles.count() * (order.owns_blocks ? order.ranks : 1);
     computed += all - own + (order.own_later ? own_before : own);
     own_before = own;
-    made.groups.push_back({.end = group.tiles.end,
-                           .computed = computed,
-                           .slot = group.slot,
+    made.groups.push_back({.end = static_cast<int>(group.tiles.end),
+                           .computed = static_cast<int>(computed),
+                           .slot = static_cast<int>(group.slot),
                            .arrivals = made.adds ? signals((order.ranks - 1) * own) : 0});
     if (!made.adds) into_c += (order.ranks - 1) * own;
     if (!made.owns_blocks) into_c += group.tiles.count() - own;

@@ -34,7 +34,7 @@ TEST(HopperGemm, has_what_the_hardware_allows) {
 TEST(HopperGemm, says_what_it_cannot_be) {
   EXPECT_FALSE(hopper_layout({128, 250, 64, 4, 1}, Elements::bf16));
   EXPECT_FALSE(hopper_layout({128, 128, 64, 4, 3}, Elements::bf16));
-  EXPECT_FALSE(hopper_gemm({256, 208, 64, 3, 1}, Elements::bf16, {}));
+  EXPECT_FALSE(hopper_gemm({.tile = {256, 208, 64, 3, 1}, .elements = Elements::bf16}));
 }
 
 }  // namespace

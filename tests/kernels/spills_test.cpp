@@ -31,32 +31,32 @@ TEST(HopperGemm, compiles_without_spills) {
         Tile{160, 192, 64, 3, 2}, Tile{128, 256, 64, 3, 2}, Tile{192, 96, 64, 3, 2},
         Tile{112, 192, 64, 3, 2}, Tile{256, 128, 64, 3, 1}}) {
     // Each dtype, a kernel that waits for rows, and kernels that store at ranks.
-    for (const auto& [elements, launches] :
-         {std::pair{Elements::bf16, LaunchRoom{.segments = 16}},
-          {Elements::fp16, LaunchRoom{.segments = 16}},
-          {Elements::bf16, LaunchRoom{.waits = 16}},
-          {Elements::bf16, LaunchRoom{.ranks = 2, .groups = 16}},
-          {Elements::fp16, LaunchRoom{.ranks = 8, .groups = 192}},
-          {Elements::bf16, LaunchRoom{.ranks = 8, .groups = 192}},
-          {Elements::e4m3_rows_bf16, LaunchRoom{.segments = 16}},
-          {Elements::e4m3_rows_bf16, LaunchRoom{.waits = 16}},
-          {Elements::e4m3_rows_bf16, LaunchRoom{.ranks = 8, .groups = 192}},
-          {Elements::e4m3_rows_bf16_exact, LaunchRoom{.segments = 16}},
-          {Elements::e4m3_rows_bf16_exact, LaunchRoom{.waits = 16}},
-          {Elements::e4m3_rows_bf16_exact, LaunchRoom{.ranks = 8, .groups = 192}}}) {
+    for (TiledKernel kernel :
+         {TiledKernel{.elements = Elements::bf16, .regions = 16},
+          TiledKernel{.elements = Elements::fp16, .regions = 16},
+          TiledKernel{.elements = Elements::bf16, .regions = 16, .waits = true},
+          TiledKernel{.elements = Elements::bf16, .regions = 16, .ranks = 2},
+          TiledKernel{.elements = Elements::fp16, .regions = 192, .ranks = 8},
+          TiledKernel{.elements = Elements::bf16, .regions = 192, .ranks = 8},
+          TiledKernel{.elements = Elements::e4m3_rows_bf16, .regions = 16},
+          TiledKernel{.elements = Elements::e4m3_rows_bf16, .regions = 16, .waits = true},
+          TiledKernel{.elements = Elements::e4m3_rows_bf16, .regions = 192, .ranks = 8},
+          TiledKernel{.elements = Elements::e4m3_rows_bf16_exact, .regions = 16},
+          TiledKernel{.elements = Elements::e4m3_rows_bf16_exact, .regions = 16, .waits = true},
+          TiledKernel{.elements = Elements::e4m3_rows_bf16_exact, .regions = 192, .ranks = 8}}) {
       const bool large = tile.block_m * tile.block_n > gpu_limits(kHopper).largest_store_area;
-      if (launches.ranks > 0 && large) continue;
-      Tile of_elements = tile;
-      of_elements.block_k = block_k_of(elements);
-      if (!is_feasible(of_elements, gpu_limits(kHopper), elements)) continue;  // with scales
-      const auto source = hopper_gemm(of_elements, elements, launches);
+      if (kernel.ranks > 0 && large) continue;
+      kernel.tile = tile;
+      kernel.tile.block_k = block_k_of(kernel.elements);
+      if (!is_feasible(kernel.tile, gpu_limits(kHopper), kernel.elements)) continue;  // with scales
+      const auto source = hopper_gemm(kernel);
       ASSERT_TRUE(source);
       const auto cubin = compiler->compile(*source, "sm_90a");
       ASSERT_TRUE(cubin) << cubin.error().message;
       EXPECT_EQ(cubin->properties.spill_bytes, 0) << to_string(tile);
       EXPECT_EQ(cubin->properties.local_bytes, 0) << to_string(tile);
       EXPECT_LE(cubin->properties.static_shared_bytes +
-                    hopper_layout(of_elements, elements)->shared_bytes,
+                    hopper_layout(kernel.tile, kernel.elements)->shared_bytes,
                 gpu_limits(kHopper).shared_memory_bytes)
           << to_string(tile);
       EXPECT_TRUE(cubin->warnings.empty()) << cubin->warnings.front();
