@@ -1,6 +1,8 @@
 #pragma once
-// The gate: a kernel before a plan's kernels, which ends when all ranks have reached the plan.
+// Kernels of one warp that let a stream wait, with the time limit of all waits: the gate, before a
+// plan's kernels, which ends when all ranks have reached the plan; and waits on memory.
 
+#include <cstdint>
 #include <cuda_runtime_api.h>
 
 #include "kernels/rank_barrier.hpp"
@@ -25,5 +27,24 @@ enum class Before {
 /// peers. With `RankBarrier::place` it tells them this too, and waits for theirs. It may be
 /// captured. Returns the status of the launch.
 [[nodiscard]] cudaError_t gate(cudaStream_t stream, const RankBarrier& barrier, Counters counters);
+
+/// Work that is enqueued on the stream later starts once this rank's counter `counter` is at least
+/// `value`. One warp polls: it needs a small part of an SM. It may be captured. Returns the status
+/// of the launch.
+[[nodiscard]] cudaError_t wait_for_counter(cudaStream_t stream, const RankBarrier& barrier,
+                                           const std::uint32_t* counter, std::uint32_t value);
+
+/// Flags in this rank's memory: flag `row * stride + rank`, for `rows` rows and all ranks but this
+/// one. Peers raise them to 1.
+struct Flags {
+  std::uint32_t* first = nullptr;
+  int rows = 0;
+  int stride = 0;
+};
+
+/// Work that is enqueued on the stream later starts once all flags are raised; then they are 0
+/// again. Otherwise as above.
+[[nodiscard]] cudaError_t wait_for_flags(cudaStream_t stream, const RankBarrier& barrier,
+                                         const Flags& flags);
 
 }  // namespace overlaptune::kernels

@@ -23,7 +23,7 @@
 #include "core/base/error.hpp"
 #include "core/config/transport.hpp"
 #include "kernels/exchange.hpp"
-#include "kernels/wait.hpp"
+#include "kernels/gate.hpp"
 #include "run/exchange/peers.hpp"
 
 namespace overlaptune::run {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/error.hpp"
-#include "kernels/wait.hpp"
+#include "kernels/gate.hpp"
 #include "run/check.hpp"
 
 namespace overlaptune::run {

@@ -1,6 +1,5 @@
 #include "strategies/chunked/runner.hpp"
 
-#include "run/exchange/pieces.hpp"
 #include "run/streams/fork.hpp"
 
 namespace overlaptune::run {
@@ -51,10 +50,6 @@ Expected<std::unique_ptr<Plan>> RunnerOf<Chunked>::make(const Request& request) 
   auto pieces = Pieces::make(request, request.engine.sms - left_to_collectives);
   if (!pieces) return error_of(pieces);
   return std::make_unique<ChunkedPlan>(request, std::move(*pieces));
-}
-
-std::int64_t RunnerOf<Chunked>::most_workspace_bytes(const Problem& problem) {
-  return bytes_of_pieces(problem);
 }
 
 }  // namespace overlaptune::run

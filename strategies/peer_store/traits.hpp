@@ -20,8 +20,17 @@ struct TraitsOf<PeerStore> : GroupsInTileOrder<PeerStore> {
       .collective_per_group = false,
       .largest_area = &GpuLimits::largest_store_area};
 
-  [[nodiscard]] static Expected<void> check(const Problem& problem, const PeerStore& config);
-  [[nodiscard]] static TiledWork work(const Problem& problem, const PeerStore& config);
+  [[nodiscard]] static Expected<void> check(const Problem& problem, const PeerStore& config) {
+    const TileOrder order = tile_order(problem, config.tile, config.swizzle);
+    if (auto fits = are_groups_of(order, config.wave_groups); !fits) return fits;
+    return has_few_groups(config.wave_groups.size(), PeerStore::name);
+  }
+  [[nodiscard]] static TiledWork work(const Problem& problem, const PeerStore& config) {
+    TiledWork work = tiled_work(problem, config.tile, config.swizzle, config.wave_groups);
+    work.kernel.regions = static_cast<int>(work.cuts.size());
+    work.kernel.ranks = problem.ranks;
+    return work;
+  }
 };
 
 }  // namespace overlaptune

@@ -1,7 +1,5 @@
 #include "strategies/sequential/runner.hpp"
 
-#include "run/exchange/pieces.hpp"
-
 namespace overlaptune::run {
 namespace {
 
@@ -29,10 +27,6 @@ Expected<std::unique_ptr<Plan>> RunnerOf<Sequential>::make(const Request& reques
   auto pieces = Pieces::make(request, all ? kAllSms : request.engine.sms);
   if (!pieces) return error_of(pieces);
   return std::make_unique<SequentialPlan>(std::move(*pieces));
-}
-
-std::int64_t RunnerOf<Sequential>::most_workspace_bytes(const Problem& problem) {
-  return bytes_of_pieces(problem);
 }
 
 }  // namespace overlaptune::run

@@ -2,6 +2,7 @@
 // `sequential`: the library GEMM on all SMs, and one collective after it, or before it where the op
 // exchanges first.
 
+#include "run/exchange/pieces.hpp"
 #include "run/strategy_runner.hpp"
 
 namespace overlaptune::run {
@@ -9,7 +10,9 @@ namespace overlaptune::run {
 template <>
 struct RunnerOf<Sequential> {
   [[nodiscard]] static Expected<std::unique_ptr<Plan>> make(const Request& request);
-  [[nodiscard]] static std::int64_t most_workspace_bytes(const Problem& problem);
+  [[nodiscard]] static std::int64_t most_workspace_bytes(const Problem& problem) {
+    return bytes_of_pieces(problem);
+  }
 };
 
 }  // namespace overlaptune::run
