@@ -23,6 +23,7 @@ enum class KernelFamily {
   best,      ///< the family made for the GPU
   portable,  ///< mma.sync, on any GPU since Ampere
 };
+/// Whether the kernel of a family is Hopper's on a GPU.
 [[nodiscard]] bool is_hoppers(KernelFamily family, int compute_capability);
 
 /// The architecture that kernels are compiled for on a GPU of this compute capability (10 * major +
