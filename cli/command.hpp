@@ -2,14 +2,10 @@
 // Pieces that every subcommand uses.
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <system_error>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -19,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "core/base/units.hpp"
 #include "db/store.hpp"
 
@@ -116,21 +113,12 @@ CLI::Option* add_parsed(CLI::App& command, const std::string& usage, T& target, 
   return command.add_option_function<std::string>(name, read, description)->type_name(type);
 }
 
-/// The number that a text is; none where it is none, or has more behind it.
-template <class T>
-[[nodiscard]] std::optional<T> number_in(std::string_view text) {
-  T number{};
-  const char* const end = text.data() + text.size();
-  const auto [rest, failure] = std::from_chars(text.data(), end, number);
-  return failure == std::errc{} && rest == end ? std::optional(number) : std::nullopt;
-}
-
 /// A parser for `add_parsed` that reads a whole number in least..most. Error: the text is none; the
 /// message names the range.
 template <class T>
 [[nodiscard]] auto whole_number(T least, T most) {
   return [least, most](const std::string& text) -> Expected<T> {
-    const auto number = number_in<T>(text);
+    const auto number = parsed<T>(text);
     if (number && *number >= least && *number <= most) return *number;
     return bad_input(fmt::format("'{}': expected a whole number from {} to {}", text, least, most));
   };

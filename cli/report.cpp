@@ -11,6 +11,7 @@
 
 #include "cli/command.hpp"
 #include "cli/flags/problem_flags.hpp"
+#include "core/base/text.hpp"
 #include "db/rules.hpp"
 #include "reports/comparison.hpp"
 #include "reports/page/html_report.hpp"
@@ -164,7 +165,7 @@ int report(const ReportFlags& flags, const Session& /*session*/) {
 /// `3%` or `3`, as the fraction 0.03.
 Expected<double> percent(const std::string& text) {
   const std::string digits = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
-  const auto number = number_in<double>(digits);
+  const auto number = parsed<double>(digits);
   if (number && *number >= 0 && *number <= 1000) return *number / 100;
   return bad_input(fmt::format("'{}': expected a percentage from 0 to 1000: 3%", text));
 }

@@ -1,6 +1,5 @@
 // overlaptune run: runs one config of one problem beside `sequential`, and traces the GPUs.
 
-#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 #include "core/statistics.hpp"
 #include "reports/json.hpp"
 #include "reports/trace.hpp"
+#include "tuner/validate.hpp"
 
 namespace overlaptune::cli {
 namespace {
@@ -68,17 +68,6 @@ Config config_of(const RunFlags& flags, const Platform& platform) {
       "winner of this problem");
 }
 
-std::vector<double> paired_speedups(const RunResult& sequential, const RunResult& result) {
-  if (sequential.verdict != Verdict::valid || result.verdict != Verdict::valid) return {};
-  const auto before = slowest_rank(sequential);
-  const auto after = slowest_rank(result);
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
-    ratios.push_back(before[i] / after[i]);
-  }
-  return ratios;
-}
-
 /// The work of the GPUs, as the machine recorded it, or else by its timeline; none where the result
 /// has neither.
 std::optional<TracedRun> traced(const Problem& problem, const Config& config,
@@ -107,7 +96,7 @@ Outcome measure(const RunFlags& flags) {
                                               .own_memory = flags.phase != RunPhase::steady}));
   outcome.sequential = results.front();
   outcome.result = std::move(results.back());
-  outcome.speedups = paired_speedups(outcome.sequential, outcome.result);
+  outcome.speedups = paired_ratios(outcome.sequential, outcome.result);
   if (flags.trace.empty()) return outcome;
   for (const auto& [config, result] : {std::pair(&outcome.config, &outcome.result),
                                        std::pair(&configs.front(), &outcome.sequential)}) {

@@ -11,6 +11,7 @@
 #include "cli/flags/problem_flags.hpp"
 #include "cli/output/assumptions.hpp"
 #include "cli/output/step_output.hpp"
+#include "core/base/text.hpp"
 #include "core/base/text_file.hpp"
 #include "core/base/units.hpp"
 
@@ -87,7 +88,7 @@ int run_step(const StepFlags& given, const Session& /*session*/) {
 }
 
 Expected<std::optional<double>> read_rate(const std::string& text) {
-  const auto rate = number_in<double>(text);
+  const auto rate = parsed<double>(text);
   if (rate && *rate > 0 && *rate < 1e6) return rate;
   return bad_input(fmt::format("'{}': expected a number above 0 and below 10^6", text));
 }

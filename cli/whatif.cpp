@@ -9,6 +9,7 @@
 
 #include "cli/flags/problem_flags.hpp"
 #include "core/base/readable.hpp"
+#include "core/base/text.hpp"
 #include "core/base/text_file.hpp"
 #include "planning/whatif/cluster_file.hpp"
 #include "query/measured_times.hpp"
@@ -139,7 +140,7 @@ int whatif(const WhatIfFlags& flags, const Session& /*session*/) {
 }
 
 Expected<double> share(const std::string& text) {
-  const auto value = number_in<double>(text);
+  const auto value = parsed<double>(text);
   if (value && *value > 0 && *value <= 1) return *value;
   return bad_input(fmt::format("'{}': expected a share above 0 and at most 1, as in 0.4", text));
 }

@@ -187,11 +187,8 @@ std::string AnswerSnapshot::about_system() const {
 
 const AnswerSnapshot::Measured& AnswerSnapshot::measured() const {
   std::call_once(read_, [&] {
-    try {
-      measured_ = read_measured();
-    } catch (const Failure& failure) {
-      measured_ = Measured{.model = tl::make_unexpected(Error{failure.kind(), failure.what()})};
-    }
+    auto read = outcome_of([&] { return read_measured(); });
+    measured_ = read ? std::move(*read) : Measured{.model = error_of(read)};
   });
   return *measured_;
 }

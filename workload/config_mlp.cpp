@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "core/base/text.hpp"
 #include "json/reader.hpp"
 #include "workload/config_parts.hpp"
 
@@ -153,12 +153,6 @@ void group_widths(const ConfigFields& fields, const std::vector<std::int64_t>& w
   config.other_dense.assign(groups.begin() + 1, groups.end());
 }
 
-std::string in_small_letters(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 /// Whether an activation multiplies two halves: SwiGLU, gated-gelu (T5), silu_and_mul (vLLM).
 bool has_gate(const std::string& name) {
   return name.find("glu") != name.npos || name == "gegelu" || name.starts_with("gated") ||
@@ -168,7 +162,7 @@ bool has_gate(const std::string& name) {
 /// Whether an MLP has a gate, by what a file calls it in small letters; none where it calls it
 /// nothing.
 std::optional<bool> named_gate(ConfigFields& fields, const std::string& activation) {
-  const std::string kind = in_small_letters(fields.text_if_any({"feed_forward_type"}));  // JinaBERT
+  const std::string kind = lower_case(fields.text_if_any({"feed_forward_type"}));  // JinaBERT
   if (has_gate(activation) || has_gate(kind)) return true;
   if (kind.empty()) return std::nullopt;
   if (kind != "original") {
@@ -189,7 +183,7 @@ std::int64_t read_expert_count(ConfigFields& fields, const Family& family, std::
 
 void read_mlp(ConfigFields& fields, const Family& family, const std::vector<Layer>& layers,
               bool assume_dense, ModelConfig& config) {
-  const std::string activation = in_small_letters(fields.text_if_any(
+  const std::string activation = lower_case(fields.text_if_any(
       {"hidden_act", "activation_function", "hidden_activation", "mlp_hidden_act"}));
   const auto named = named_gate(fields, activation);
   if (family.is_known()) {

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <map>
 
+#include "core/base/text.hpp"
 #include "json/parse.hpp"
 
 namespace overlaptune {
@@ -113,11 +114,8 @@ bool changes_nothing(std::string_view field, const nlohmann::json& value) {
 }
 
 std::string plain_letters(std::string_view name) {
-  std::string plain;
-  for (const char c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0) continue;
-    plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
+  std::string plain = lower_case(std::string(name));
+  std::erase_if(plain, [](unsigned char c) { return std::isalnum(c) == 0; });
   return plain;
 }
 

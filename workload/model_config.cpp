@@ -414,11 +414,7 @@ ModelConfig read_document(const nlohmann::json& document, std::string_view name,
 
 Expected<ModelConfig> parse_model_config(std::string_view json, std::string_view name,
                                          const ReadingOptions& options) {
-  try {
-    return read_document(parse_unique_json(json, name), name, options);
-  } catch (const Failure& failure) {
-    return bad_input(failure.what());
-  }
+  return outcome_of([&] { return read_document(parse_unique_json(json, name), name, options); });
 }
 
 Expected<ModelConfig> read_model_config(const std::filesystem::path& file,

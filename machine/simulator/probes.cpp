@@ -43,13 +43,13 @@ double bytes_of(const GemmProbe& probe) {
 
 Expected<GemmKernel> kernel_of(const Profile& profile, const GemmProbe& probe, int sms) {
   // The sizes follow the rules of a problem.
-  const auto good = validated({.op = Op::gemm_all_reduce,
-                               .m = probe.m,
-                               .n = probe.n,
-                               .k = probe.k,
-                               .elements = probe.elements,
-                               .ranks = 2});
-  if (!good) return error_of(good);
+  const auto problem = validated({.op = Op::gemm_all_reduce,
+                                  .m = probe.m,
+                                  .n = probe.n,
+                                  .k = probe.k,
+                                  .elements = probe.elements,
+                                  .ranks = 2});
+  if (!problem) return error_of(problem);
   if (sms < 1 || sms > profile.gpu.sms) {
     return bad_input(fmt::format("sms = {}: expected 1 to {}", sms, profile.gpu.sms));
   }
@@ -60,13 +60,7 @@ Expected<GemmKernel> kernel_of(const Profile& profile, const GemmProbe& probe, i
                                  to_string(probe.tile), probe.tile.stages, probe.tile.cluster,
                                  profile.gpu.model));
   }
-  return GemmKernel{.order = {.block_rows = probe.m,
-                              .n = probe.n,
-                              .blocks = 1,
-                              .block_m = probe.tile.block_m,
-                              .block_n = probe.tile.block_n,
-                              .swizzle = std::max(probe.swizzle, 1),
-                              .elements = probe.elements},
+  return GemmKernel{.order = tile_order(*problem, probe.tile, probe.swizzle),
                     .k = probe.k,
                     .tile = probe.tile,
                     .sms = sms};

@@ -316,16 +316,14 @@ Profile profile(const JsonReader& root) {
 }  // namespace
 
 Expected<Profile> parse_profile(std::string_view text, std::string_view origin) {
-  try {
+  return outcome_of([&] {
     const nlohmann::json document = parse_json(text, origin, kLargestProfile);
     AskedFields asked;
     Profile result = profile(JsonReader(document, origin, &asked));
     result.unknown_fields = asked.complaints(document);
     result.digest = fmt::format("{:016x}", fnv1a(text));
     return result;
-  } catch (const Failure& failure) {
-    return bad_input(failure.what());
-  }
+  });
 }
 
 }  // namespace overlaptune::sim

@@ -65,15 +65,13 @@ Expected<std::unique_ptr<Tracer>> Tracer::open(const std::vector<std::string>& l
     }
     inbox().reader = &tracer->cupti_;
   }
-  try {
+  return outcome_of([&] {
     tracer->cupti_.register_callbacks(request_buffer, complete_buffer);
     // A missing permission shows here.
     tracer->cupti_.enable();
     tracer->cupti_.disable();
-  } catch (const Failure& failure) {
-    return tl::make_unexpected(Error{failure.kind(), failure.what()});
-  }
-  return tracer;
+    return std::move(tracer);
+  });
 }
 
 Tracer::Tracer(Cupti cupti) : cupti_(std::move(cupti)) {}

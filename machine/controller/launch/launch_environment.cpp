@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/hash.hpp"
+#include "core/base/text.hpp"
 #include "core/problem.hpp"
 #include "machine/controller/wire/address.hpp"
 
@@ -157,16 +158,6 @@ void choose_meeting_point(LaunchEnvironment& launch, const Reader& read) {
   }
 }
 
-/// The result of `find` on the variables; a `Failure` that it throws becomes the error.
-template <class F>
-Expected<LaunchEnvironment> launch_from(const Variables& variables, F find) {
-  try {
-    return find(Reader(variables));
-  } catch (const Failure& failure) {
-    return bad_input(failure.what());
-  }
-}
-
 LaunchEnvironment ranks_from(const Reader& read) {
   LaunchEnvironment launch = whoever_launched(read);
   if (launch.size == 1) return {.warning = launch.warning};
@@ -180,19 +171,17 @@ LaunchEnvironment ranks_from(const Reader& read) {
 }  // namespace
 
 std::optional<int> whole_number(std::string_view text, int least, int most) {
-  int number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, failure] = std::from_chars(text.data(), end, number);
-  const bool is_number = failure == std::errc{} && rest == end;
-  return is_number && number >= least && number <= most ? std::optional(number) : std::nullopt;
+  const auto number = parsed<int>(text);
+  return number && *number >= least && *number <= most ? number : std::nullopt;
 }
 
 Expected<LaunchEnvironment> read_ranks(const Variables& variables) {
-  return launch_from(variables, ranks_from);
+  return outcome_of([&] { return ranks_from(Reader(variables)); });
 }
 
 Expected<LaunchEnvironment> read_launch(const Variables& variables) {
-  return launch_from(variables, [](const Reader& read) {
+  return outcome_of([&] {
+    const Reader read(variables);
     LaunchEnvironment launch = ranks_from(read);
     if (launch.launcher != Launcher::plain) choose_meeting_point(launch, read);
     return launch;

@@ -17,15 +17,12 @@ std::string line_of(const Json& json) {
 
 /// The result of `read` on the line; an exception that it throws becomes the error.
 template <class F>
-auto parsed(std::string_view line, F read) -> Expected<decltype(read(std::declval<JsonReader>()))> {
-  try {
+auto read_line(std::string_view line, F read) {
+  return outcome_of([&] {
     Json json = parse_json(line, "message");
     make_printable(json);
-    const JsonReader reader(json, "message");
-    return read(reader);
-  } catch (const Failure& failure) {
-    return bad_input(failure.what());
-  }
+    return read(JsonReader(json, "message"));
+  });
 }
 
 struct CommandWriter {
@@ -142,19 +139,19 @@ std::string to_line(const AgentReply& reply) {
 }
 
 Expected<Command> parse_command(std::string_view line) {
-  return parsed(line, command_of);
+  return read_line(line, command_of);
 }
 
 Expected<Reply> parse_reply(std::string_view line) {
-  return parsed(line, reply_of);
+  return read_line(line, reply_of);
 }
 
 Expected<AgentCommand> parse_agent_command(std::string_view line) {
-  return parsed(line, agent_command_of);
+  return read_line(line, agent_command_of);
 }
 
 Expected<AgentReply> parse_agent_reply(std::string_view line) {
-  return parsed(line, agent_reply_of);
+  return read_line(line, agent_reply_of);
 }
 
 std::string to_line(const std::vector<Device>& devices) {
@@ -168,7 +165,7 @@ Expected<std::vector<Device>> parse_devices(std::string_view text) {
     }
     return read_as<std::vector<Device>>(kDevice, reader["devices"]);
   };
-  auto devices = parsed(text, read);
+  auto devices = read_line(text, read);
   if (!devices) devices.error().kind = ErrorKind::machine_unavailable;
   return devices;
 }
