@@ -63,7 +63,7 @@ int run_again(const EvaluateFlags& flags) {
       if (const auto kernel = work->kernel()) kernels.push_back(*kernel);
     }
   }
-  if (const auto ready = machine->prepare(kernels); !ready) throw Failure(ready.error());
+  value_or_throw(machine->prepare(kernels));
   std::vector<std::vector<double>> ratios;
   {
     ProgressBar bar;

@@ -79,7 +79,7 @@ int evaluate_held_out(const HeldOutFlags& flags, const MachineFlags& machine_fla
   const Model model = value_or_throw(Model::fit(platform.platform, measurements));
   catch_interrupts();
   const auto probes = probes_of(flags, model, platform, measurements, common.seed);
-  if (const auto ready = machine->prepare(kernels_of(probes)); !ready) throw Failure(ready.error());
+  value_or_throw(machine->prepare(kernels_of(probes)));
   HeldOut measured;
   {
     ProgressBar bar;

@@ -81,9 +81,7 @@ std::optional<TracedRun> traced(const Problem& problem, const Config& config,
 Outcome measure(const RunFlags& flags) {
   const auto machine = open(flags.machine, flags.common);
   Outcome outcome{.platform = machine->platform()};
-  if (const auto fitting = fits(flags.problem, outcome.platform); !fitting) {
-    throw Failure(fitting.error());
-  }
+  value_or_throw(fits(flags.problem, outcome.platform));
   outcome.config = config_of(flags, outcome.platform);
   warn_if_simulated(flags.machine, *machine);
   std::vector<Config> configs{Config{}};

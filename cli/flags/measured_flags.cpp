@@ -17,7 +17,7 @@ std::vector<Measurement> quick_measurements(Machine& machine, const std::vector<
   const std::array elements{Elements::bf16, config.elements};
   const std::vector<Probe> plan =
       probe_plan(machine.platform(), machine.transports(), ranks, ProbeDepth::quick, elements);
-  if (const auto ready = machine.prepare(kernels_of(plan)); !ready) throw Failure(ready.error());
+  value_or_throw(machine.prepare(kernels_of(plan)));
   std::vector<Measurement> list;
   ProgressBar bar;
   const auto progress = bar.callback();

@@ -17,9 +17,7 @@ Question::Question(const QuestionFlags& flags, AskedProblem asked)
       store_(flags.database, Access::read),
       platform_(value_or_throw(store_.platform(flags.platform))),
       answers_({flags.database}, {.described = platform_.platform}, system_database()) {
-  if (const auto fitting = fits(problem_, platform_.platform); !fitting) {
-    throw Failure(fitting.error());
-  }
+  value_or_throw(fits(problem_, platform_.platform));
 }
 
 Answer Question::answer(Terms terms) {

@@ -1,6 +1,6 @@
 #include "machine/controller/wire/wire.hpp"
 
-#include <utility>
+#include <variant>
 
 #include "json/parse.hpp"
 #include "json/printable.hpp"
