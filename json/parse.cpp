@@ -57,11 +57,17 @@ std::string with_quoted_non_finite(std::string_view text) {
 
 /// The byte of `text` that is byte `byte` of `with_quoted_non_finite(text)`, both from 1.
 std::size_t unquoted_byte(std::string_view text, std::size_t byte) {
-  const auto sizes = std::views::iota(std::size_t{0}, text.size() + 1);
-  const auto least = std::ranges::partition_point(sizes, [&](std::size_t size) {
-    return with_quoted_non_finite(text.substr(0, size)).size() < byte;
-  });
-  return static_cast<std::size_t>(least - sizes.begin());
+  std::size_t least = 0;
+  std::size_t most = text.size() + 1;
+  while (least < most) {
+    const std::size_t middle = least + (most - least) / 2;
+    if (with_quoted_non_finite(text.substr(0, middle)).size() < byte) {
+      least = middle + 1;
+    } else {
+      most = middle;
+    }
+  }
+  return least;
 }
 
 Failure bad_json(std::string_view origin, std::string_view wrong) {

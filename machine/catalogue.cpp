@@ -74,7 +74,7 @@ tl::unexpected<Error> cuda_error(const Error& error) {
 /// The rank of this process in its launch, the address at which the ranks meet, and their secret.
 Expected<cuda::LaunchEnvironment> find_launch() {
   const Variables& variables = process_variables();
-  const auto ranks = cuda::read_ranks(variables);
+  auto ranks = cuda::read_ranks(variables);
   if (!ranks) return ranks;
   const auto met = cuda::meet_by_mpi(*ranks);
   if (!met) return error_of(met);

@@ -62,6 +62,7 @@ std::vector<std::int64_t> random_groups(std::span<const Cut> cuts, PartitionKind
       break;
   }
   std::vector<std::int64_t> groups;
+  groups.reserve(ends.size());
   for (const std::size_t end : ends) groups.push_back(cuts[end].tiles);
   std::adjacent_difference(groups.begin(), groups.end(), groups.begin());
   return groups;

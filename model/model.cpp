@@ -92,7 +92,7 @@ Expected<const ClassGemms*> Model::Parts::gemms_of(Elements elements) const {
 }
 
 Expected<const ClassGemms*> Model::Parts::generated_gemms_of(Elements elements) const {
-  const auto found = gemms_of(elements);
+  auto found = gemms_of(elements);
   if (!found || (*found)->generated) return found;
   return bad_input("model: no GEMM with a given tile is stored for this platform: probe it first");
 }

@@ -63,8 +63,9 @@ std::vector<Candidate> Proposals::likely() const {
   // The first of each strategy comes before the others, as in `most_promising`.
   std::vector<Candidate> list = by_model_;
   std::set<Strategy> seen;
-  std::ranges::stable_partition(
-      list, [&](const Candidate& each) { return seen.insert(strategy_of(each.config)).second; });
+  std::stable_partition(list.begin(), list.end(), [&](const Candidate& each) {
+    return seen.insert(strategy_of(each.config)).second;
+  });
   if (std::ssize(list) > top_k_) list.resize(static_cast<std::size_t>(top_k_));
   list.insert(list.end(), drawn_.begin(), drawn_.end());
   return list;

@@ -46,9 +46,12 @@ void check_room(const GeneratedOperands& operands, const TiledKernel& kernel) {
   if (fits) return;
   throw Failure(
       ErrorKind::bad_input,
-      fmt::format("a launch that its kernel was not made for: expected at most {} regions "
-                  "or groups, and {} ranks to store at",
-                  regions, ranks));
+      fmt::format("a launch of {} segments, with {} groups of rows to wait for and {} groups of "
+                  "tiles for {} ranks: its kernel has at most {} regions or groups, {} ranks to "
+                  "store at, and {} for rows",
+                  operands.segments.size(), rows ? rows->arrivals.size() : 0,
+                  stores ? stores->groups.size() : 0, stores ? stores->peers.size() : 0, regions,
+                  ranks, waits ? "waits" : "does not wait"));
 }
 
 kernels::device::Order order_of(const TileOrder& order, int blocks, std::int64_t tiles,
