@@ -1,6 +1,8 @@
 #include "db/file/open.hpp"
 
 #include <chrono>
+#include <csignal>
+#include <ctime>
 #include <string>
 #include <thread>
 #include <unistd.h>
@@ -12,7 +14,6 @@
 #include "db/file/create.hpp"
 #include "db/file/file_header.hpp"
 #include "db/file/file_lock.hpp"
-#include "db/file/file_size_signal.hpp"
 #include "db/schema.hpp"
 
 namespace overlaptune::db {
@@ -26,6 +27,31 @@ using std::chrono::milliseconds;
 /// recover the file after a crash, or to close it as the last one. A process that keeps the file
 /// longer does not share it at all.
 constexpr milliseconds kReaderPatience(2'000);
+
+/// Keeps SIGXFSZ, which ends a process whose file would exceed its limit (`ulimit -f`), from this
+/// thread: a write over the limit then fails like one to a full disk. The program ignores the
+/// signal; this is for the programs that use the library, which may not.
+class NoFileSizeSignal {
+ public:
+  NoFileSizeSignal() {
+    sigemptyset(&signal_);
+    sigaddset(&signal_, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+  }
+  ~NoFileSizeSignal() {
+    if (sigismember(&before_, SIGXFSZ) == 1) return;  // the caller waits for it
+    const timespec at_once{};
+    while (sigtimedwait(&signal_, nullptr, &at_once) == SIGXFSZ) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoFileSizeSignal(const NoFileSizeSignal&) = delete;
+  NoFileSizeSignal& operator=(const NoFileSizeSignal&) = delete;
+
+ private:
+  sigset_t signal_{};
+  sigset_t before_{};
+};
 
 Failure refused(const fs::path& file, std::string_view text) {
   return {ErrorKind::bad_database, about(file, text)};
