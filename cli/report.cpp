@@ -15,8 +15,6 @@
 #include "db/rules.hpp"
 #include "reports/comparison.hpp"
 #include "reports/page/html_report.hpp"
-#include "reports/page/predicted_pairs.hpp"
-#include "reports/regressions.hpp"
 
 namespace overlaptune::cli {
 namespace {

@@ -18,7 +18,6 @@
 #include "planning/sequences/limits.hpp"
 #include "planning/sequences/picture.hpp"
 #include "planning/sequences/study.hpp"
-#include "reports/plans/sequences_text.hpp"
 
 namespace overlaptune::cli {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -174,6 +175,15 @@ bool comes_first(const ComparedWinner& a, const ComparedWinner& b) {
   return order(a) < order(b);
 }
 
+template <class Predicate>
+std::vector<const ComparedWinner*> rows_of(const Comparison& comparison, Predicate is_wanted) {
+  std::vector<const ComparedWinner*> rows;
+  for (const ComparedWinner& row : comparison.winners) {
+    if (is_wanted(row)) rows.push_back(&row);
+  }
+  return rows;
+}
+
 }  // namespace
 
 Comparison compare(const Snapshot& here, const Snapshot& there) {
@@ -273,6 +283,27 @@ Table comparison_table(const Comparison& comparison) {
          cell(row.change), strategy(row.here), strategy(row.there)});
   }
   return table;
+}
+
+std::vector<const ComparedWinner*> slower_by(const Comparison& comparison, double fraction) {
+  auto slower = rows_of(comparison, [fraction](const ComparedWinner& row) {
+    const auto change = relative_change(row);
+    return row.change == Change::slower && change && *change > fraction;
+  });
+  std::ranges::stable_sort(slower, std::greater{},
+                           [](const auto* row) { return *relative_change(*row); });
+  return slower;
+}
+
+std::vector<const ComparedWinner*> compared(const Comparison& comparison) {
+  return rows_of(comparison,
+                 [](const ComparedWinner& row) { return relative_change(row).has_value(); });
+}
+
+std::vector<const ComparedWinner*> missing_here(const Comparison& comparison) {
+  return rows_of(comparison, [](const ComparedWinner& row) {
+    return row.there.has_value() && !relative_change(row).has_value();
+  });
 }
 
 }  // namespace overlaptune

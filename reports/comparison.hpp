@@ -68,6 +68,18 @@ struct Comparison {
 /// here / there - 1; none unless both times are measured.
 [[nodiscard]] std::optional<double> relative_change(const ComparedWinner& row);
 
+/// The winners that are slower here by more than the noise and by more than a fraction of the time
+/// there, the slowest first.
+[[nodiscard]] std::vector<const ComparedWinner*> slower_by(const Comparison& comparison,
+                                                           double fraction);
+
+/// The winners there that have a time to compare with here.
+[[nodiscard]] std::vector<const ComparedWinner*> compared(const Comparison& comparison);
+
+/// The winners there without a time to compare with: tuning ended early here, or a whole platform
+/// is missing.
+[[nodiscard]] std::vector<const ComparedWinner*> missing_here(const Comparison& comparison);
+
 [[nodiscard]] OrderedJson json_of(const Comparison& comparison);
 [[nodiscard]] Table comparison_table(const Comparison& comparison);
 

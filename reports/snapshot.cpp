@@ -7,38 +7,34 @@
 #include "reports/products.hpp"
 
 namespace overlaptune {
-
 namespace {
 
-const Platform* find(const std::vector<PlatformRecord>& platforms, PlatformId id) {
-  const auto found =
-      std::find_if(platforms.begin(), platforms.end(),
-                   [&](const PlatformRecord& record) { return record.stored.id == id; });
-  return found == platforms.end() ? nullptr : &found->stored.platform;
+const PlatformRecord* find(const std::vector<PlatformRecord>& platforms, PlatformId id) {
+  const auto found = std::ranges::find(
+      platforms, id, [](const PlatformRecord& record) { return record.stored.id; });
+  return found == platforms.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
 std::string Snapshot::platform_name(PlatformId id) const {
-  const Platform* platform = find(platforms, id);
-  if (platform == nullptr) return "?";
-  const std::string name = full_name(*platform);
-  const auto namesakes = std::count_if(
-      platforms.begin(), platforms.end(),
-      [&](const PlatformRecord& record) { return full_name(record.stored.platform) == name; });
-  return namesakes == 1 ? name : fmt::format("{} ({})", name, fingerprint(*platform));
+  const PlatformRecord* const record = find(platforms, id);
+  if (record == nullptr) return "?";
+  const Platform& platform = record->stored.platform;
+  const std::string name = full_name(platform);
+  const auto namesakes = std::ranges::count(
+      platforms, name, [](const PlatformRecord& each) { return full_name(each.stored.platform); });
+  return namesakes == 1 ? name : fmt::format("{} ({})", name, fingerprint(platform));
 }
 
 std::string Snapshot::fingerprint_of(PlatformId id) const {
-  const Platform* platform = find(platforms, id);
-  return platform == nullptr ? "?" : fingerprint(*platform);
+  const PlatformRecord* const record = find(platforms, id);
+  return record == nullptr ? "?" : fingerprint(record->stored.platform);
 }
 
 std::vector<LayerGemm> Snapshot::products(PlatformId id, const Problem& problem) const {
-  for (const PlatformRecord& record : platforms) {
-    if (record.stored.id == id) return products_of(problem, record.layer_gemms);
-  }
-  return {};
+  const PlatformRecord* const record = find(platforms, id);
+  return record == nullptr ? std::vector<LayerGemm>() : products_of(problem, record->layer_gemms);
 }
 
 Snapshot take_snapshot(const Store& store) {

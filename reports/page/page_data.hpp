@@ -23,10 +23,15 @@ struct PredictedPair {
   PredictedRun sequential{};
 };
 
+/// Predictions of the analytic model, fitted to the probes of each platform, for each winner and
+/// for the fastest `sequential` of its problem. None where a model cannot be fitted or does not
+/// know the config.
+[[nodiscard]] std::vector<std::optional<PredictedPair>> predicted_pairs(const Snapshot& snapshot);
+
 struct PageInput {
   const Snapshot& snapshot;
   const std::optional<Snapshot>& other;  ///< compared with, if there is one
-  /// One for each of `snapshot.winners`; none where the model has no prediction.
+  /// `predicted_pairs(snapshot)`
   std::vector<std::optional<PredictedPair>> predicted{};
   int shortlist = 5;       ///< as in `evaluate`
   std::string version{};   ///< of this program

@@ -1,8 +1,9 @@
-#include "reports/page/predicted_pairs.hpp"
+// The timelines of the HTML report.
 
 #include <map>
 
 #include "model/model.hpp"
+#include "reports/page/page_data.hpp"
 #include "reports/quality/picks.hpp"
 
 namespace overlaptune {

@@ -1,8 +1,7 @@
-#include "reports/regressions.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reports/comparison.hpp"
 #include "tests/reports/rows.hpp"
 
 namespace overlaptune {

@@ -7,8 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "reports/plans/sequences_text.hpp"
-
 namespace overlaptune {
 namespace {
 

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reports/summary.hpp"
+#include "reports/report.hpp"
 #include "tests/db/samples.hpp"
 #include "tests/reports/rows.hpp"
 #include "tests/temporary_folder.hpp"
