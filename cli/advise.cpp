@@ -5,7 +5,6 @@
 #include "cli/command.hpp"
 #include "cli/flags/measured_flags.hpp"
 #include "cli/flags/problem_flags.hpp"
-#include "cli/output/advice_headline.hpp"
 #include "cli/output/advice_output.hpp"
 #include "cli/output/assumptions.hpp"
 #include "cli/output/thresholds_output.hpp"

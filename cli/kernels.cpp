@@ -2,7 +2,14 @@
 // them, or those of a database's winners.
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,14 +18,17 @@
 
 #include "cli/command.hpp"
 #include "cli/cuda_support.hpp"
-#include "cli/kernels_ahead.hpp"
 #include "cli/output/progress.hpp"
+#include "core/config/work.hpp"
+#include "db/store.hpp"
 #include "kernels/compile/compile_all.hpp"
 #include "kernels/compile/tiled_source.hpp"
 #include "reports/table/table.hpp"
 
 namespace overlaptune::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 using kernels::Compiled;
 using kernels::CompileJob;
@@ -47,6 +57,85 @@ bool has_all(const kernels::KernelSource& source, const std::vector<std::string>
   }
   return std::all_of(parts.begin(), parts.end(),
                      [&](const std::string& part) { return words.count(part) > 0; });
+}
+
+/// The platforms that are GPUs, with their compute capabilities.
+std::map<PlatformId, int> gpus_of(const Store& store) {
+  std::map<PlatformId, int> gpus;
+  for (const StoredPlatform& stored : store.platforms()) {
+    if (stored.platform.machine != "cuda") continue;
+    gpus.emplace(stored.id, stored.platform.compute_capability);
+  }
+  return gpus;
+}
+
+/// The kernel of a winner, if it has one. Error: an older program's config, which is none any more.
+Expected<std::optional<CompileJob>> job_of(const Candidate& candidate, int capability) {
+  const auto work = Work::make(candidate.problem, candidate.config);
+  if (!work) return error_of(work);
+  const auto kernel = work->kernel();
+  if (!kernel) return std::nullopt;
+  auto job = kernels::job_of(*kernel, capability);
+  if (!job) return error_of(job);
+  return std::move(*job);
+}
+
+void let_all_read(const fs::path& path, fs::perms rights) {
+  std::error_code failure;
+  fs::permissions(path, rights, fs::perm_options::add, failure);
+  if (!failure) return;
+  throw Failure(ErrorKind::cannot_write,
+                fmt::format("--out: {}: {}", path.string(), failure.message()));
+}
+
+/// The kernels of all winners that GPUs have measured, each once.
+std::vector<CompileJob> jobs_of_winners(const std::string& database) {
+  const Store store(database, Access::read);
+  const std::map<PlatformId, int> gpus = gpus_of(store);
+  std::map<std::string, CompileJob> jobs;
+  for (const StoredWinner& stored : store.winners()) {
+    const auto gpu = gpus.find(stored.platform);
+    if (gpu == gpus.end()) continue;
+    const Candidate& candidate = stored.winner.candidate;
+    auto job = job_of(candidate, gpu->second);
+    if (!job) {
+      spdlog::warn("left out the winner of {}, which no plan can run: {}",
+                   to_string(candidate.problem), job.error().message);
+    } else if (*job) {
+      std::string key = kernels::key_of_any_nvrtc((*job)->source, (*job)->architecture);
+      jobs.emplace(std::move(key), std::move(**job));
+    }
+  }
+  if (jobs.empty()) {
+    refuse(
+        "{}: no winner of GPUs has a generated kernel: expected a database that `tune --machine "
+        "cuda` has filled",
+        database);
+  }
+  std::vector<CompileJob> list;
+  list.reserve(jobs.size());
+  for (auto& [key, job] : jobs) list.push_back(std::move(job));
+  return list;
+}
+
+/// Stores compiled kernels in a cache that any user may read, with any NVRTC or without one.
+void store_ahead(const fs::path& folder, const std::vector<CompileJob>& jobs,
+                 const std::vector<Expected<Compiled>>& compiled) {
+  constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 40;
+  constexpr fs::perms kRead = fs::perms::group_read | fs::perms::others_read;
+  const kernels::CubinCache cache({.folder = folder, .largest_bytes = kNoLimit});
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (!compiled[i]) continue;
+    const std::string key = kernels::key_of_any_nvrtc(jobs[i].source, jobs[i].architecture);
+    cache.store(key, compiled[i]->cubin);
+    if (!cache.find(key)) {
+      throw Failure(ErrorKind::cannot_write,
+                    fmt::format("--out {}: cannot be written: expected a folder of this user",
+                                folder.string()));
+    }
+    let_all_read(cache.file_of(key), kRead);
+  }
+  let_all_read(folder, kRead | fs::perms::group_exec | fs::perms::others_exec);
 }
 
 std::vector<CompileJob> jobs_of(const KernelsFlags& flags, const kernels::Compiler& compiler) {

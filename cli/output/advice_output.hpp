@@ -1,9 +1,9 @@
 #pragma once
 // The advice for a model as text and as JSON.
 
-#include <cstddef>
 #include <string>
 
+#include "cli/output/assumptions.hpp"
 #include "planning/advice/advice.hpp"
 #include "reports/table/table.hpp"
 
@@ -16,11 +16,12 @@ struct Advised {
   const Advice& advice;
 };
 
+/// Three lines: what overlap gains, how to divide the model, what that rests on. They speak of the
+/// largest and the smallest number of tokens that were asked for. Needs a pass.
+[[nodiscard]] std::string headline(const Advised& advised, const Assumptions& assumptions);
+
 /// A table of the passes, a table of the operations, and what is left out.
 [[nodiscard]] std::string text(const Advised& advised);
-
-/// The operations of a pass whose times are measured.
-[[nodiscard]] std::ptrdiff_t exact_operations(const Pass& pass);
 
 /// "Left out: …", one line for each rank count and reason.
 [[nodiscard]] std::string left_out_lines(const Advice& advice);
