@@ -135,6 +135,7 @@ class RowsByCopies : public RowExchange {
       }
     }
   }
+
   /// Sends a chunk of the columns of a group, from `first` on, to the rank with these flags. Its
   /// counter counts chunks.
   void send(const Operands& operands, std::size_t group, std::int64_t first,
