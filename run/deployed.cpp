@@ -57,7 +57,7 @@ bool exchanges_in_world(const Problem& problem, Transport transport) {
   const OpTraits& op = traits_of(problem.op);
   switch (transport) {
     case Transport::ring:
-      // Of sends: in a captured graph NCCL 2.28 lets a send write directly into the receiver's
+      // Sends need it: in a captured graph NCCL 2.28 lets a send write directly into the receiver's
       // memory if the memory of either rank is registered, as the world's is. If the other rank's
       // memory is not registered, the two ranks wait for each other.
       return op.collective == Collective::all_to_all;

@@ -37,7 +37,7 @@ class Bins {
   Filled made_{};
 };
 
-/// Of each group: its micro-batch, and its number there.
+/// The micro-batch of each group, and its number there.
 using Places = std::vector<std::pair<std::size_t, std::size_t>>;
 
 /// Fills groups of micro-batches with those that have places in them.
