@@ -80,13 +80,13 @@ DeviceMemory scratch(bool needed, std::int64_t bytes) {
 }  // namespace
 
 bool goes_through_world(const Work& work) {
-  const auto by_strategy = [&]<class Own>(const Own& config) {
-    if constexpr (requires { RunnerOf<Own>::goes_through_world(work.problem(), config); }) {
-      return RunnerOf<Own>::goes_through_world(work.problem(), config);
-    }
-    return exchanges_in_world(work.problem(), transport_of(work.config()));
-  };
-  return std::visit(by_strategy, work.config());
+  const Transport transport = transport_of(work.config());
+  const OpTraits& op = traits_of(work.problem().op);
+  // A GEMM that stores its tiles at other ranks stores them into their C, or into their workspace
+  // where C is a block of each rank's own.
+  const bool gemm_stores = traits_of(work.strategy()).in_gemm.contains(transport);
+  if (gemm_stores && !op.exchanges_first) return !op.c_is_block;
+  return exchanges_in_world(work.problem(), transport);
 }
 
 void enqueue_moving(cudaStream_t stream, Plan& plan, const Operands& in_world,

@@ -55,16 +55,11 @@ struct Request {
 /// The plans of the strategy whose configs have type `Own`. A specialization has
 ///
 ///     static Expected<std::unique_ptr<Plan>> make(const Request&);
+///     static std::int64_t workspace_bytes(const Work&);
 ///     static std::int64_t most_workspace_bytes(const Problem&);
 ///
 /// `make` is as `make_plan`, and its work was checked and has this strategy. `most_workspace_bytes`
-/// is enough for any config of the strategy; the problem has an op of its. A strategy may also have
-///
-///     static std::int64_t workspace_bytes(const Work&);
-///     static bool goes_through_world(const Problem&, const Own&);
-///
-/// The first where some of its configs need less. The second says whether A or C must lie in memory
-/// that all ranks share, where that does not follow from the transport of its collectives.
+/// is enough for any config of the strategy; the problem has an op of its.
 template <class Own>
 struct RunnerOf;
 

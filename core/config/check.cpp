@@ -141,8 +141,7 @@ Expected<void> check(const Config& config) {
                                  to_string(traits.strategy)));
   }
   const auto goes_together = []<class Own>(const Own& own) -> Expected<void> {
-    if constexpr (requires { TraitsOf<Own>::check(own); }) return TraitsOf<Own>::check(own);
-    return {};
+    return TraitsOf<Own>::check(own);
   };
   return std::visit(goes_together, config);
 }

@@ -24,8 +24,8 @@ std::int64_t up_to(std::int64_t rows, std::int64_t unit) {
 
 /// The whole that the shares of a config add up to; 0 where its strategy has no wave groups.
 std::int64_t whole_of(const Problem& problem, const Config& config) {
-  const auto own_whole = [&]<class Own>(const Own&) -> std::int64_t {
-    if constexpr (requires { TraitsOf<Own>::divided(problem); }) {
+  const auto own_whole = [&]<class Own>(const Own& own) -> std::int64_t {
+    if constexpr (requires { own.wave_groups; }) {
       return std::int64_t{kWholeShare} * TraitsOf<Own>::divided(problem);
     }
     return 0;

@@ -55,7 +55,7 @@ inline constexpr EnumSet<Op> kAllOps = [] {
 /// The properties and rules of the strategy whose configs have type `Own`. A specialization has
 ///
 ///     static constexpr StrategyTraits row;
-///     static Expected<void> check(const Own&);  // may be left out
+///     static Expected<void> check(const Own&);
 ///     static Expected<void> check(const Problem&, const Own&);
 ///     static … work(const Problem&, const Own&);
 ///

@@ -11,10 +11,7 @@ namespace overlaptune::run {
 
 std::int64_t workspace_bytes(const Work& work) {
   const auto by_strategy = [&]<class Own>(const Own& /*config*/) -> std::int64_t {
-    if constexpr (requires { RunnerOf<Own>::workspace_bytes(work); }) {
-      return RunnerOf<Own>::workspace_bytes(work);
-    }
-    return RunnerOf<Own>::most_workspace_bytes(work.problem());
+    return RunnerOf<Own>::workspace_bytes(work);
   };
   return std::visit(by_strategy, work.config());
 }

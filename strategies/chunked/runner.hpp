@@ -10,6 +10,9 @@ namespace overlaptune::run {
 template <>
 struct RunnerOf<Chunked> {
   [[nodiscard]] static Expected<std::unique_ptr<Plan>> make(const Request& request);
+  [[nodiscard]] static std::int64_t workspace_bytes(const Work& work) {
+    return most_workspace_bytes(work.problem());
+  }
   [[nodiscard]] static std::int64_t most_workspace_bytes(const Problem& problem) {
     return bytes_of_pieces(problem);
   }

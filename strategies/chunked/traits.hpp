@@ -12,6 +12,7 @@ struct TraitsOf<Chunked> {
   static constexpr StrategyTraits row{
       .ops = kAllOps, .transports = {Transport::ring, Transport::symmetric}, .least_ctas = 1};
 
+  [[nodiscard]] static Expected<void> check(const Chunked& /*config*/) { return {}; }
   [[nodiscard]] static Expected<void> check(const Problem& problem, const Chunked& config) {
     return has_rows_for(problem, config.chunks);
   }

@@ -167,9 +167,4 @@ std::int64_t RunnerOf<PeerStore>::most_workspace_bytes(const Problem& problem) {
   return (problem.ranks - 1) * owned * result_bytes(problem.elements);
 }
 
-/// Ranks store into the C of others, unless each rank's C is a block of its own.
-bool RunnerOf<PeerStore>::goes_through_world(const Problem& problem, const PeerStore& /*config*/) {
-  return !traits_of(problem.op).c_is_block;
-}
-
 }  // namespace overlaptune::run

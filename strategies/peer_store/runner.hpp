@@ -12,7 +12,6 @@ struct RunnerOf<PeerStore> {
   [[nodiscard]] static Expected<std::unique_ptr<Plan>> make(const Request& request);
   [[nodiscard]] static std::int64_t workspace_bytes(const Work& work);
   [[nodiscard]] static std::int64_t most_workspace_bytes(const Problem& problem);
-  [[nodiscard]] static bool goes_through_world(const Problem& problem, const PeerStore& config);
 };
 
 }  // namespace overlaptune::run

@@ -20,6 +20,7 @@ struct TraitsOf<PeerStore> : GroupsInTileOrder<PeerStore> {
       .collective_per_group = false,
       .largest_area = &GpuLimits::largest_store_area};
 
+  [[nodiscard]] static Expected<void> check(const PeerStore& /*config*/) { return {}; }
   [[nodiscard]] static Expected<void> check(const Problem& problem, const PeerStore& config) {
     const TileOrder order = tile_order(problem, config.tile, config.swizzle);
     if (auto fits = are_groups_of(order, config.wave_groups); !fits) return fits;
