@@ -28,19 +28,91 @@ struct Stages {
   u32 empty;
 };
 
-/// The rows of A of a block: in the matrix of all, or this rank's own.
-struct RowsOfBlock {
-  const TensorMap* a;
-  int block;
-};
+/// The place of a tile that is loaded, and the operand that it shares. Three consumers of clusters
+/// leave no registers to keep them: there they are read anew for each step.
 template <class K>
-__device__ __forceinline__ RowsOfBlock rows_of(const Launch<K>& launch, int block) {
-  if constexpr (K::Feed::kWaits) {
-    const bool is_own = block == launch.feed.own_block;
-    return {is_own ? &launch.feed.own_a : &launch.a, is_own ? 0 : block};
-  } else {
-    return {&launch.a, block};
+class Placed {
+ public:
+  static constexpr bool kKeeps = kSchedules<K> || K::kCluster == 1;
+  explicit __device__ __forceinline__ Placed(const volatile Item& item)
+      : item_(item), place_(read(item)), shared_(item.shared) {}
+  [[nodiscard]] __device__ __forceinline__ Place place() const {
+    return kKeeps ? place_ : read(item_);
   }
+  [[nodiscard]] __device__ __forceinline__ int shared() const {
+    return kKeeps ? shared_ : item_.shared;
+  }
+
+ private:
+  static __device__ __forceinline__ Place read(const volatile Item& item) {
+    return {item.block, item.row, item.column};
+  }
+  const volatile Item& item_;
+  Place place_;
+  int shared_;
+};
+
+/// Loads steps of a tile, up to `end` (exclusive), and does nothing else: the operands of a narrow
+/// tile come no faster than this loop turns (docs/results/kernels.md, "The loading thread"). `a`:
+/// the matrix that has the rows, as block number `block`.
+template <class K, class SharedOf>
+__device__ __forceinline__ void load_steps(const Launch<K>& launch, const TensorMap& a, int block,
+                                           const Placed<K>& placed, const SharedOf& shared_of,
+                                           const Stages& stages, Ring<K>& ring, int& step,
+                                           int end) {
+#pragma unroll 1
+  for (; step < end; ++step) {
+    const Place place = placed.place();
+    const int shared = shared_of();
+    // Waits until the stage is empty in both CTAs: the consumers of each release it to both.
+    barrier_wait(stages.empty + 8 * ring.stage, ring.phase);
+    const u32 filled = stages.full + 8 * ring.stage;
+    barrier_expect(filled, K::kStageBytes);
+    const u32 to = stages.memory + ring.stage * K::kStageBytes;
+    if (shared != kA) {
+      load(to, &a, filled, step * K::kBlockK, place.row, block);
+    } else if (step % 2 == static_cast<int>(cluster_rank())) {
+      load_for_both(to, &a, filled, step * K::kBlockK, place.row, block);
+    }
+    if (shared == kB) {
+      const u32 half = cluster_rank();
+      load_for_both(to + K::kABytes + half * K::kBLoadBytes, &launch.b, filled, step * K::kBlockK,
+                    place.column + static_cast<int>(half) * K::kBLoad, 0);
+    } else {
+#pragma unroll
+      for (int part = 0; part < K::kCluster; ++part) {
+        load(to + K::kABytes + part * K::kBLoadBytes, &launch.b, filled, step * K::kBlockK,
+             place.column + part * K::kBLoad, 0);
+      }
+    }
+    ring.step();
+  }
+}
+
+/// Likewise, by the loop for what the tile shares, and for the matrix that has its rows.
+template <class K>
+__device__ __forceinline__ void load_steps(const Launch<K>& launch, const Placed<K>& placed,
+                                           const Stages& stages, Ring<K>& ring, int& step,
+                                           int end) {
+  const auto load_from = [&](const TensorMap& a, int block) {
+    const auto load_sharing = [&](const auto& shared_of) {
+      load_steps(launch, a, block, placed, shared_of, stages, ring, step, end);
+    };
+    if constexpr (!Placed<K>::kKeeps) {
+      load_sharing([&] { return placed.shared(); });
+    } else if (K::kCluster == 1 || placed.shared() == kNone) {
+      load_sharing([] { return kNone; });
+    } else if (placed.shared() == kA) {
+      load_sharing([] { return kA; });
+    } else {
+      load_sharing([] { return kB; });
+    }
+  };
+  const int block = placed.place().block;
+  if constexpr (K::Feed::kWaits) {
+    if (block == launch.feed.own_block) return load_from(launch.feed.own_a, 0);
+  }
+  load_from(launch.a, block);
 }
 
 /// Loads all steps of a tile, whose rows are of wave group `group` where they arrive. By one
@@ -51,56 +123,27 @@ __device__ __forceinline__ void load_tile(const Launch<K>& launch, const volatil
                                           const Stages& stages, [[maybe_unused]] int group,
                                           const Ask& ask) {
   constexpr int kLastSteps = 4;  // under these and those in the ring, the answer comes
-  const Order& order = launch.order;
-  const TensorMap* const b = &launch.b;
-  const int end = last_step<K>(order);
-  int asks = end - kLastSteps;
-  if (asks < first_step<K>(order)) asks = first_step<K>(order);
-  if (asks >= end) ask();
+  const Placed<K> placed(item);
   Ring<K> ring(item.steps);
-  Place place;
-  int shared;
-  const auto read = [&] {
-    place = {item.block, item.row, item.column};
-    shared = item.shared;
-  };
-  read();
-  [[maybe_unused]] int columns = first_step<K>(order);  // those before this step are there
+  int step = first_step<K>(launch.order);
+  const int end = last_step<K>(launch.order);
+  const int asks = end - kLastSteps > step ? end - kLastSteps : step;
+  [[maybe_unused]] int columns = step;  // those before this step are there
   if constexpr (K::kWaitsForChunks) {
     if (columns == 0) columns = launch.feed.chunk_steps;
   }
+  if (step >= end) ask();
 #pragma unroll 1
-  for (int step = first_step<K>(order); step < end; ++step) {
+  while (step < end) {
+    int until = step < asks ? asks : end;
     if (step == asks) ask();
     if constexpr (K::kWaitsForChunks) {
       if (step == columns) {
         columns = K::Feed::wait_for_columns(launch.run, launch.feed, group, step);
       }
+      if (columns < until) until = columns;
     }
-    if (!kSchedules<K>) read();  // so that no register keeps it
-    // Waits until the stage is empty in both CTAs: the consumers of each release it to both.
-    barrier_wait(stages.empty + 8 * ring.stage, ring.phase);
-    const u32 filled = stages.full + 8 * ring.stage;
-    barrier_expect(filled, K::kStageBytes);
-    const u32 to = stages.memory + ring.stage * K::kStageBytes;
-    const auto [a, block] = rows_of(launch, place.block);
-    if (shared != kA) {
-      load(to, a, filled, step * K::kBlockK, place.row, block);
-    } else if (step % 2 == static_cast<int>(cluster_rank())) {
-      load_for_both(to, a, filled, step * K::kBlockK, place.row, block);
-    }
-    if (shared == kB) {
-      const u32 half = cluster_rank();
-      load_for_both(to + K::kABytes + half * K::kBLoadBytes, b, filled, step * K::kBlockK,
-                    place.column + static_cast<int>(half) * K::kBLoad, 0);
-    } else {
-#pragma unroll
-      for (int part = 0; part < K::kCluster; ++part) {
-        load(to + K::kABytes + part * K::kBLoadBytes, b, filled, step * K::kBlockK,
-             place.column + part * K::kBLoad, 0);
-      }
-    }
-    ring.step();
+    load_steps(launch, placed, stages, ring, step, until);
   }
 }
 

@@ -243,6 +243,11 @@ void measure(const cudaDeviceProp& properties) {
     measure_shape(gemms, 8192, 4608, 12288, tile, 4, sms);
   }
   measure_shape(gemms, 1024, 1280, 8192, low, 1, sms);
+  if (hopper) {  // operands come to narrow tiles no faster than the loading thread asks for them
+    measure_shape(gemms, 1024, 1280, 8192, {64, 80, 64, 7, 1}, 4, sms);
+    measure_shape(gemms, 1024, 2560, 8192, {64, 160, 64, 6, 1}, 4, sms);
+    measure_shape(gemms, 1024, 2560, 8192, {128, 96, 64, 6, 1}, 2, sms);
+  }
   measure_shape(gemms, 4096, 1280, 8192, wide, 4, sms);
   measure_shape(gemms, 16384, 1280, 8192, wide, 4, sms);
 
