@@ -82,10 +82,11 @@ DeviceMemory scratch(bool needed, std::int64_t bytes) {
 bool goes_through_world(const Work& work) {
   const Transport transport = transport_of(work.config());
   const OpTraits& op = traits_of(work.problem().op);
-  // A GEMM that stores its tiles at other ranks stores them into their C, or into their workspace
-  // where C is a block of each rank's own.
-  const bool gemm_stores = traits_of(work.strategy()).in_gemm.contains(transport);
-  if (gemm_stores && !op.exchanges_first) return !op.c_is_block;
+  // Where a GEMM stores its tiles at other ranks, results come into their C, unless that is a block
+  // of each rank's own.
+  const bool gemm_stores =
+      !op.exchanges_first && traits_of(work.strategy()).in_gemm.contains(transport);
+  if (gemm_stores) return !op.c_is_block;
   return exchanges_in_world(work.problem(), transport);
 }
 

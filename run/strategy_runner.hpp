@@ -58,8 +58,9 @@ struct Request {
 ///     static std::int64_t workspace_bytes(const Work&);
 ///     static std::int64_t most_workspace_bytes(const Problem&);
 ///
-/// `make` is as `make_plan`, and its work was checked and has this strategy. `most_workspace_bytes`
-/// is enough for any config of the strategy; the problem has an op of its.
+/// `make` is as `make_plan`, and its work was checked and has this strategy. `workspace_bytes`
+/// is what this work needs; `most_workspace_bytes` is enough for any config of the strategy, and
+/// its problem has an op of the strategy.
 template <class Own>
 struct RunnerOf;
 

@@ -28,8 +28,8 @@ struct Stages {
   u32 empty;
 };
 
-/// The place of a tile that is loaded, and the operand that it shares. Three consumers of clusters
-/// leave no registers to keep them: there they are read anew for each step.
+/// The place of a tile that is loaded, and the operand that it shares. Kernels of three consumers
+/// in clusters have no registers for them: there they are read anew for each step.
 template <class K>
 class Placed {
  public:
@@ -89,11 +89,10 @@ __device__ __forceinline__ void load_steps(const Launch<K>& launch, const Tensor
   }
 }
 
-/// Likewise, by the loop for what the tile shares, and for the matrix that has its rows.
+/// Picks the matrix that has the rows, and the loop for the operand that is shared.
 template <class K>
-__device__ __forceinline__ void load_steps(const Launch<K>& launch, const Placed<K>& placed,
-                                           const Stages& stages, Ring<K>& ring, int& step,
-                                           int end) {
+__device__ __forceinline__ void load_part(const Launch<K>& launch, const Placed<K>& placed,
+                                          const Stages& stages, Ring<K>& ring, int& step, int end) {
   const auto load_from = [&](const TensorMap& a, int block) {
     const auto load_sharing = [&](const auto& shared_of) {
       load_steps(launch, a, block, placed, shared_of, stages, ring, step, end);
@@ -143,7 +142,7 @@ __device__ __forceinline__ void load_tile(const Launch<K>& launch, const volatil
       }
       if (columns < until) until = columns;
     }
-    load_steps(launch, placed, stages, ring, step, until);
+    load_part(launch, placed, stages, ring, step, until);
   }
 }
 

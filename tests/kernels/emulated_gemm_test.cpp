@@ -511,6 +511,9 @@ std::vector<Case> cases() {
   for (const int chunks : Kernel::kWaitsForChunks ? std::vector{2, 3} : std::vector<int>{}) {
     list.push_back({.ctas = 14, .room = 14, .has_barrier = false, .chunks = chunks});
     list.push_back({.room = 2, .steps = 7, .has_barrier = false, .deals = false, .chunks = chunks});
+#if CLUSTER == 1 && CONSUMERS == 2
+    list.push_back({.panels = 1, .shares = true, .has_barrier = false, .chunks = chunks});
+#endif
   }
 #endif
   return list;

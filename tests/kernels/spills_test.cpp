@@ -29,7 +29,8 @@ TEST(HopperGemm, compiles_without_spills) {
         Tile{192, 240, 64, 3, 2}, Tile{128, 192, 64, 4, 2}, Tile{192, 128, 64, 4, 2},
         Tile{256, 96, 64, 4, 2},  Tile{256, 160, 64, 3, 1}, Tile{192, 160, 64, 3, 1},
         Tile{160, 192, 64, 3, 2}, Tile{128, 256, 64, 3, 2}, Tile{192, 96, 64, 3, 2},
-        Tile{112, 192, 64, 3, 2}, Tile{256, 128, 64, 3, 1}}) {
+        Tile{112, 192, 64, 3, 2}, Tile{256, 128, 64, 3, 1}, Tile{256, 160, 64, 4, 1},
+        Tile{192, 208, 64, 3, 1}}) {
     // Each dtype, a kernel that waits for rows, and kernels that store at ranks.
     for (TiledKernel kernel :
          {TiledKernel{.elements = Elements::bf16, .regions = 16},
