@@ -15,6 +15,9 @@ namespace {
 constexpr std::size_t kFastest = 3;
 /// Problems whose configs are adapted to another one.
 constexpr std::size_t kNeighbours = 3;
+/// Deviations that a gain over `sequential` has to pass. More of them keep answers with
+/// `sequential` that others would speed up by 7 % in the mean (docs/model.md, "How wrong it is").
+constexpr double kDeviations = 0.5;
 
 /// The distance of two problems whose configs fit each other: that of their sizes.
 double distance(const Problem& a, const Problem& b) {
@@ -34,7 +37,7 @@ bool is_surely_faster(const LearnedScore& config, const LearnedScore& sequential
                       const ProblemCorrections& corrections) {
   const double gain = std::log(sequential.time() / config.time());
   if (corrections.rows() == 0) return gain > 0;
-  return gain > corrections.between(config.config, sequential.config).deviation;
+  return gain > kDeviations * corrections.between(config.config, sequential.config).deviation;
 }
 
 const LearnedScore& Ranking::choice() const {

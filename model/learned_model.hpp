@@ -26,8 +26,9 @@ struct LearnedScore {
   [[nodiscard]] Microseconds quantile(double deviations) const;
 };
 
-/// Whether the gain of a config over `sequential` is expected to be more than its standard
-/// deviation, as far as measured configs tell. Without any it is enough that there is a gain.
+/// Whether the gain of a config over `sequential` is expected to be more than half of its standard
+/// deviation, as far as measured configs tell: two of three such gains are there. Without any
+/// measured config it is enough that a gain is expected.
 [[nodiscard]] bool is_surely_faster(const LearnedScore& config, const LearnedScore& sequential,
                                     const ProblemCorrections& corrections);
 
@@ -42,7 +43,7 @@ struct Ranking {
   ProblemCorrections corrections{};
 
   /// The first one; or `sequential`, where measured configs tell how uncertain the gain over it is,
-  /// and the expected gain is not above that.
+  /// and the config is not surely faster.
   [[nodiscard]] const LearnedScore& choice() const;
 };
 
