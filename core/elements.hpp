@@ -121,6 +121,11 @@ inline constexpr std::array<ElementsTraits, NamesOf<Elements>::all.size()> kElem
   return bytes_of(result_of(elements));
 }
 
+/// Whether A and B are quantised before the product: their elements are smaller than those of C.
+[[nodiscard]] constexpr bool is_quantised(Elements elements) {
+  return operand_bytes(elements) < result_bytes(elements);
+}
+
 [[nodiscard]] constexpr Elements rate_class_of(Elements elements) {
   return traits_of(elements).rate_class;
 }

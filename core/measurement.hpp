@@ -124,15 +124,25 @@ struct LaunchProbe {
 };
 
 /// The work of an operation of a model's layer that is no GEMM.
-enum class LayerWork { norm, rope, activation, attention, all_reduce, all_gather, reduce_scatter };
+enum class LayerWork {
+  norm,
+  rope,
+  activation,
+  quantise,
+  attention,
+  all_reduce,
+  all_gather,
+  reduce_scatter
+};
 
 template <>
 struct NamesOf<LayerWork> {
   static constexpr std::string_view what = "work of a layer";
-  static constexpr std::array<Named<LayerWork>, 7> all{
+  static constexpr std::array<Named<LayerWork>, 8> all{
       {{LayerWork::norm, "norm"},
        {LayerWork::rope, "rope"},
        {LayerWork::activation, "activation"},
+       {LayerWork::quantise, "quantise"},
        {LayerWork::attention, "attention"},
        {LayerWork::all_reduce, "all_reduce"},
        {LayerWork::all_gather, "all_gather"},
@@ -149,8 +159,8 @@ struct NamesOf<LayerWork> {
 /// the gap before its kernel; the launch of the graph is spread over all runs.
 struct LayerProbe {
   LayerWork work = LayerWork::norm;
-  /// Bytes read and written (norm, rope, activation), operations (attention) or bytes of the whole
-  /// buffer (collectives), as planning/schedules counts them.
+  /// Bytes read and written (norm, rope, activation, quantise), operations (attention) or bytes of
+  /// the whole buffer (collectives), as planning/schedules counts them.
   std::int64_t amount = 0;
   int ranks = 1;  ///< of a collective; 1 for other work
   friend auto operator<=>(const LayerProbe&, const LayerProbe&) = default;

@@ -160,6 +160,7 @@ void read_dtype(const Levels& levels, const NumberedLayers& layers, ModelConfig&
   } else if (name != "bfloat16") {
     config.assumptions.push_back(fmt::format("torch_dtype '{}' is taken as bf16", name));
   }
+  config.plain_elements = config.elements;
   const auto quantised = quantisation(levels, layers, config);
   if (!quantised) return;
   if (!quantised->how.sparsity.empty()) {
@@ -168,7 +169,6 @@ void read_dtype(const Levels& levels, const NumberedLayers& layers, ModelConfig&
                     "ones",
                     quantised->how.sparsity));
   }
-  config.plain_elements = config.elements;
   config.elements = quantised->how.elements.value_or(config.elements);
   config.in_16_bits = quantised->kept.products;
   config.assumptions.push_back(

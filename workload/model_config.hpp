@@ -88,7 +88,7 @@ struct ModelConfig {
   Elements elements = Elements::bf16;
   /// Products that a quantised model has in `plain_elements`.
   std::set<Product> in_16_bits{};
-  Elements plain_elements = Elements::bf16;
+  Elements plain_elements = Elements::bf16;  ///< of all that is not quantised, as attention
   /// Sentences for the user: what was assumed or left out.
   std::vector<std::string> assumptions{};
   bool assumed_dense = false;  ///< fields that speak of the layers were passed over on request

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -70,6 +71,28 @@ Expected<Sizes> sizes_of(const ModelConfig& config, const StepShape& shape) {
   return sizes;
 }
 
+/// A product of a layer with a weight.
+struct Projection {
+  std::string name{};  ///< in the names of its tasks
+  Elements elements = Elements::bf16;
+};
+
+/// The products of a layer in their order.
+struct Projections {
+  Projection qkv{};
+  Projection o{};
+  Projection gate_up{};
+  Projection down{};
+};
+
+Projections projections_of(const ModelConfig& config) {
+  const Product up = config.gated ? Product::gate_up : Product::up;
+  return {.qkv = {"qkv", elements_of_product(config, Product::qkv)},
+          .o = {"o", elements_of_product(config, Product::o)},
+          .gate_up = {"gate_up", elements_of_product(config, up)},
+          .down = {"down", elements_of_product(config, Product::down)}};
+}
+
 /// Adds tasks to a pass. The first cost that is not known ends it all (a `Failure`, which
 /// `layer_operations` turns into a value).
 class Builder {
@@ -78,11 +101,12 @@ class Builder {
       : phase_(phase), shape_(shape), costs_(costs) {}
 
   int pointwise(const std::string& kind, LayerWork work, double elements, std::vector<int> after) {
-    const double bytes = elements * kElementBytes;
-    return add_measurable(
-        kind, work, bytes,
-        {bytes / costs_.bytes_per_us + costs_.launch_us, costs_.memory_source, costs_.memory_doubt},
-        std::move(after));
+    return moving(kind, work, elements * kElementBytes, std::move(after));
+  }
+  /// Reads so many elements of 16 bits and writes the operands of a product.
+  int quantise(const Projection& of, double elements, std::vector<int> after) {
+    const double bytes = kElementBytes + static_cast<double>(operand_bytes(of.elements));
+    return moving("quantise " + of.name, LayerWork::quantise, elements * bytes, std::move(after));
   }
   int attention(const std::string& kind, double flops, double elements, std::vector<int> after) {
     const double compute = flops / costs_.attention_flops_per_us;
@@ -96,22 +120,21 @@ class Builder {
     if (bound) pass_.tasks.back().task.beside_fused = costs_.attention_beside_fused;
     return task;
   }
-  int gemm(const std::string& kind, std::int64_t m, std::int64_t n, std::int64_t k,
+  int gemm(const std::string& kind, const GemmSize& size, Elements elements,
            std::vector<int> after) {
-    const int task = add(kind, value_or_throw(costs_.gemm(m, n, k)), std::move(after));
+    const int task = add(kind, value_or_throw(costs_.gemm(size, elements)), std::move(after));
     pass_.tasks.back().task.is_gemm = true;
-    pass_.tasks.back().size = {m, n, k};
+    pass_.tasks.back().task.elements = elements;
+    pass_.tasks.back().size = size;
     return task;
   }
-  int weight_gradient(const std::string& kind, std::int64_t m, std::int64_t n, std::int64_t k,
+  int weight_gradient(const std::string& kind, const GemmSize& size, Elements elements,
                       std::vector<int> after) {
-    const int task = gemm(kind, m, n, k, std::move(after));
+    const int task = gemm(kind, size, elements, std::move(after));
     pass_.tasks.back().is_weight_gradient = true;
     return task;
   }
-  int collective(const std::string& kind, Collective op, std::int64_t rows, std::int64_t columns,
-                 std::vector<int> after) {
-    const double bytes = kElementBytes * static_cast<double>(rows) * static_cast<double>(columns);
+  int collective(const std::string& kind, Collective op, double bytes, std::vector<int> after) {
     const int task =
         add(kind, value_or_throw(costs_.tensor_parallel(op, bytes, shape_.tp)), std::move(after));
     Task& mine = pass_.tasks.back().task;
@@ -123,8 +146,11 @@ class Builder {
     return task;
   }
   /// The GEMM and its collective, if an overlapped config of the problem is known.
-  void fusion(Op op, int compute, int links, std::int64_t m, std::int64_t n, std::int64_t k) {
-    const auto cost = costs_.fused({.op = op, .m = m, .n = n, .k = k, .ranks = shape_.tp});
+  void fusion(Op op, int compute, int links) {
+    const LayerTask& gemm = pass_.tasks[static_cast<std::size_t>(compute)];
+    const auto& [m, n, k] = gemm.size;
+    const auto cost = costs_.fused(
+        {.op = op, .m = m, .n = n, .k = k, .elements = gemm.task.elements, .ranks = shape_.tp});
     if (!cost) return;
     pass_.fusions.push_back(
         {.compute = compute,
@@ -145,6 +171,13 @@ class Builder {
  private:
   [[nodiscard]] const std::string& kind_of(int task) const {
     return pass_.tasks[static_cast<std::size_t>(task)].task.kind;
+  }
+  /// A kernel that reads and writes so many bytes.
+  int moving(const std::string& kind, LayerWork work, double bytes, std::vector<int> after) {
+    return add_measurable(
+        kind, work, bytes,
+        {bytes / costs_.bytes_per_us + costs_.launch_us, costs_.memory_source, costs_.memory_doubt},
+        std::move(after));
   }
   /// None where no row can hold the amount.
   static std::optional<LayerProbe> probe_of(LayerWork work, double amount, int ranks) {
@@ -194,7 +227,11 @@ class Layer {
  public:
   Layer(const ModelConfig& config, const StepShape& shape, const StepCosts& costs,
         const Sizes& sizes)
-      : config_(config), shape_(shape), costs_(costs), sizes_(sizes) {}
+      : config_(config),
+        shape_(shape),
+        costs_(costs),
+        sizes_(sizes),
+        products_(projections_of(config)) {}
 
   [[nodiscard]] LayerPass forward() const {
     Builder add(Phase::forward, shape_, costs_);
@@ -202,18 +239,18 @@ class Layer {
     // Residual and norm are one kernel: it reads and writes two tensors.
     const int norm1 =
         add.pointwise("attention norm", LayerWork::norm, 4 * product(local, hidden), {});
-    const int qkv = column_parallel(add, "qkv", norm1, qkv_width);
+    const int qkv = column_parallel(add, products_.qkv, norm1, qkv_width);
     const int rope = add.pointwise("rope", LayerWork::rope,
                                    2 * product(rows, qkv_width - values_of_keys()), {qkv});
     const int attention =
         add.attention("attention", attention_flops(), product(rows, qkv_width + values), {rope});
-    const auto [o, o_sum] = row_parallel(add, "o", attention, values);
+    const auto [o, o_sum] = row_parallel(add, products_.o, attention, values);
     const int norm2 =
         add.pointwise("mlp norm", LayerWork::norm, 4 * product(local, hidden), {o_sum});
-    const int gate_up = column_parallel(add, "gate_up", norm2, gate_up_width);
+    const int gate_up = column_parallel(add, products_.gate_up, norm2, gate_up_width);
     const int activation = add.pointwise("activation", LayerWork::activation,
                                          product(rows, gate_up_width + width), {gate_up});
-    const auto [down, down_sum] = row_parallel(add, "down", activation, width);
+    const auto [down, down_sum] = row_parallel(add, products_.down, activation, width);
     return add.done({norm1}, down_sum, {qkv, o, gate_up, down});
   }
 
@@ -221,20 +258,21 @@ class Layer {
     Builder add(Phase::backward, shape_, costs_);
     const auto& [rows, local, hidden, queries, values, qkv_width, width, gate_up_width] = sizes_;
     std::vector<int> first;
-    const auto [down, down_gradient] = of_row_parallel(add, "down", {}, width, first);
+    const auto [down, down_gradient] = of_row_parallel(add, products_.down, {}, width, first);
     if (first.empty()) first = {down, down_gradient};
     const int activation = add.pointwise("activation", LayerWork::activation,
                                          product(rows, 2 * gate_up_width + width), {down});
-    const int gate_up = of_column_parallel(add, "gate_up", activation, gate_up_width, first);
+    const int gate_up =
+        of_column_parallel(add, products_.gate_up, activation, gate_up_width, first);
     const int norm2 =
         add.pointwise("mlp norm", LayerWork::norm, 4 * product(local, hidden), {gate_up});
     std::vector<int> none;
-    const auto [o, o_gradient] = of_row_parallel(add, "o", {norm2}, values, none);
+    const auto [o, o_gradient] = of_row_parallel(add, products_.o, {norm2}, values, none);
     const int attention = add.attention("attention", kBackwardOfAttention * attention_flops(),
                                         2 * product(rows, qkv_width + values), {o});
     const int rope = add.pointwise("rope", LayerWork::rope,
                                    2 * product(rows, qkv_width - values_of_keys()), {attention});
-    const int qkv = of_column_parallel(add, "qkv", rope, qkv_width, first);
+    const int qkv = of_column_parallel(add, products_.qkv, rope, qkv_width, first);
     const int norm1 =
         add.pointwise("attention norm", LayerWork::norm, 4 * product(local, hidden), {qkv});
     return add.done(std::move(first), norm1, {});
@@ -253,59 +291,73 @@ class Layer {
            static_cast<double>(sizes_.queries + sizes_.values);
   }
 
+  /// Bytes of all rows of hidden states, whose elements have so many bytes.
+  [[nodiscard]] double hidden_bytes(std::int64_t bytes_of_element) const {
+    return static_cast<double>(bytes_of_element) * product(sizes_.rows, sizes_.hidden);
+  }
+  /// Makes the operand of a product from an input of so many elements. Returns the task with it.
+  static int operand(Builder& add, const Projection& of, int input, double elements) {
+    return is_quantised(of.elements) ? add.quantise(of, elements, {input}) : input;
+  }
   /// A product whose outputs are divided. Returns the GEMM.
-  int column_parallel(Builder& add, const std::string& name, int input, std::int64_t n) const {
-    if (!is_sequence()) return add.gemm(name, sizes_.rows, n, sizes_.hidden, {input});
-    const int gather = add.collective("all_gather of " + name, Collective::all_gather, sizes_.rows,
-                                      sizes_.hidden, {input});
-    const int gemm = add.gemm(name, sizes_.rows, n, sizes_.hidden, {gather});
-    add.fusion(Op::all_gather_gemm, gemm, gather, sizes_.rows, n, sizes_.hidden);
+  int column_parallel(Builder& add, const Projection& of, int input, std::int64_t n) const {
+    input = operand(add, of, input, product(sizes_.local_rows, sizes_.hidden));
+    const GemmSize size{sizes_.rows, n, sizes_.hidden};
+    if (!is_sequence()) return add.gemm(of.name, size, of.elements, {input});
+    const int gather = add.collective("all_gather of " + of.name, Collective::all_gather,
+                                      hidden_bytes(operand_bytes(of.elements)), {input});
+    const int gemm = add.gemm(of.name, size, of.elements, {gather});
+    add.fusion(Op::all_gather_gemm, gemm, gather);
     return gemm;
   }
-  /// The sum over GPUs after a product. Returns the task with the result.
-  int summed(Builder& add, const std::string& name, int gemm, std::int64_t k) const {
+  /// The sum over GPUs after the product `name`. Returns the task with the result.
+  int summed(Builder& add, const std::string& name, int gemm, Elements elements) const {
     if (!is_divided()) return gemm;
     const Op op = is_sequence() ? Op::gemm_reduce_scatter : Op::gemm_all_reduce;
     const Collective sum = collective_of(op);
     const int result = add.collective(fmt::format("{} of {}", to_string(sum), name), sum,
-                                      sizes_.rows, sizes_.hidden, {gemm});
-    add.fusion(op, gemm, result, sizes_.rows, sizes_.hidden, k);
+                                      hidden_bytes(result_bytes(elements)), {gemm});
+    add.fusion(op, gemm, result);
     return result;
   }
   /// A product whose inputs are divided. Returns the GEMM and the task with the result.
-  std::pair<int, int> row_parallel(Builder& add, const std::string& name, int input,
+  std::pair<int, int> row_parallel(Builder& add, const Projection& of, int input,
                                    std::int64_t k) const {
-    const int gemm = add.gemm(name, sizes_.rows, sizes_.hidden, k, {input});
-    return {gemm, summed(add, name, gemm, k)};
+    input = operand(add, of, input, product(sizes_.rows, k));
+    const int gemm = add.gemm(of.name, {sizes_.rows, sizes_.hidden, k}, of.elements, {input});
+    return {gemm, summed(add, of.name, gemm, of.elements)};
   }
   /// Gradients of a product whose inputs are divided. Returns the GEMMs of inputs and weights.
-  std::pair<int, int> of_row_parallel(Builder& add, const std::string& name, std::vector<int> input,
+  std::pair<int, int> of_row_parallel(Builder& add, const Projection& of, std::vector<int> input,
                                       std::int64_t k, std::vector<int>& first) const {
     int gather = -1;
     if (is_sequence()) {
-      gather = add.collective("all_gather for " + name, Collective::all_gather, sizes_.rows,
-                              sizes_.hidden, std::move(input));
+      gather = add.collective("all_gather for " + of.name, Collective::all_gather,
+                              hidden_bytes(operand_bytes(of.elements)), std::move(input));
       input = {gather};
       first.push_back(gather);
     }
-    const int inputs = add.gemm(name + " dgrad", sizes_.rows, k, sizes_.hidden, input);
-    if (gather >= 0) {
-      add.fusion(Op::all_gather_gemm, inputs, gather, sizes_.rows, k, sizes_.hidden);
-    }
-    return {inputs, add.weight_gradient(name + " wgrad", sizes_.hidden, k, sizes_.rows, input)};
+    const int inputs =
+        add.gemm(of.name + " dgrad", {sizes_.rows, k, sizes_.hidden}, of.elements, input);
+    if (gather >= 0) add.fusion(Op::all_gather_gemm, inputs, gather);
+    return {inputs, add.weight_gradient(of.name + " wgrad", {sizes_.hidden, k, sizes_.rows},
+                                        of.elements, input)};
   }
   /// Gradients of a product whose outputs are divided. Returns the task with that of the inputs.
-  int of_column_parallel(Builder& add, const std::string& name, int input, std::int64_t n,
+  int of_column_parallel(Builder& add, const Projection& of, int input, std::int64_t n,
                          std::vector<int>& first) const {
-    const int inputs = add.gemm(name + " dgrad", sizes_.rows, sizes_.hidden, n, {input});
-    const int result = summed(add, name + " dgrad", inputs, n);
+    const int inputs =
+        add.gemm(of.name + " dgrad", {sizes_.rows, sizes_.hidden, n}, of.elements, {input});
+    const int result = summed(add, of.name + " dgrad", inputs, of.elements);
     std::vector<int> needed{input};
     if (is_sequence()) {  // each GPU has kept its part of the input only
-      needed.push_back(add.collective("all_gather for " + name + " wgrad", Collective::all_gather,
-                                      sizes_.rows, sizes_.hidden, {}));
+      needed.push_back(add.collective("all_gather for " + of.name + " wgrad",
+                                      Collective::all_gather,
+                                      hidden_bytes(operand_bytes(of.elements)), {}));
       first.push_back(needed.back());
     }
-    add.weight_gradient(name + " wgrad", n, sizes_.hidden, sizes_.rows, std::move(needed));
+    add.weight_gradient(of.name + " wgrad", {n, sizes_.hidden, sizes_.rows}, of.elements,
+                        std::move(needed));
     return result;
   }
 
@@ -313,14 +365,30 @@ class Layer {
   const StepShape& shape_;
   const StepCosts& costs_;
   const Sizes& sizes_;
+  Projections products_;
 };
 
 }  // namespace
+
+Elements elements_of_layer(const ModelConfig& config) {
+  const auto [qkv, o, gate_up, down] = projections_of(config);
+  for (const Projection* each : {&qkv, &o, &gate_up, &down}) {
+    if (is_quantised(each->elements)) return each->elements;
+  }
+  return qkv.elements;
+}
 
 Expected<LayerOperations> layer_operations(const ModelConfig& config, const StepShape& shape,
                                            const StepCosts& costs) {
   const auto sizes = sizes_of(config, shape);
   if (!sizes) return error_of(sizes);
+  const Elements elements = elements_of_layer(config);
+  if (shape.scope == Scope::step && is_quantised(elements)) {
+    return bad_input(
+        fmt::format("{}: products of {} have no backward pass: expected --scope layer or "
+                    "--scope forward",
+                    config.name, to_string(elements)));
+  }
   return outcome_of([&] {
     const Layer layer(config, shape, costs, *sizes);
     LayerOperations made{.forward = layer.forward()};

@@ -34,9 +34,10 @@ PlannedStep plan_model_step(const ModelConfig& config, const StepShape& shape,
       "low and high: if every operation was as far off as those of measured layers have been "
       "(docs/step.md)");
   if (!costs.are_known() && !is_simulated(platform)) {
-    made.notes.emplace_back(
-        "norms, rope, activations and attention are assumed: `scripts/compare-step --store` "
-        "measures them");
+    made.notes.push_back(
+        fmt::format("norms, rope, activations{} and attention are assumed: `scripts/compare-step "
+                    "--store` measures them",
+                    is_quantised(elements_of_layer(config)) ? ", quantising" : ""));
   }
   made.notes.emplace_back("embedding and lm_head are left out: once a model, not once a layer");
   return made;

@@ -31,7 +31,7 @@ PlatformCosts::PlatformCosts(StepGrounds grounds, const ModelConfig& config,
                              const KnownRates& known)
     : grounds_(std::move(grounds)),
       layer_times_(grounds_.measurements),
-      elements_(config.elements),
+      elements_(elements_of_layer(config)),
       depth_(config.hidden),
       known_(known) {
   const LaunchModel& launch = parts().launch;
@@ -55,23 +55,26 @@ PlatformCosts::PlatformCosts(StepGrounds grounds, const ModelConfig& config,
   if (known.attention_tflops) {
     attention_flops_per_us_ = *known.attention_tflops * kFlopsOfTflops;
   } else {
-    const Probe large =
-        GemmProbe{.m = kLargeGemm, .n = kLargeGemm, .k = kLargeGemm, .elements = elements_};
+    // Attention calculates in 16 bits, whatever the weights have.
+    const Probe large = GemmProbe{
+        .m = kLargeGemm, .n = kLargeGemm, .k = kLargeGemm, .elements = config.plain_elements};
     const Measurement* const found = measured(large);
     const double us = found != nullptr
                           ? found->time.median.count()
                           : value_or_throw(grounds_.model.analytic().predict(large)).count();
     attention_flops_per_us_ = kAttentionOfGemm * 2 * std::pow(kLargeGemm, 3) / us;
   }
+  const std::string in_plain =
+      is_quantised(elements_) ? fmt::format(" in {}", to_string(config.plain_elements)) : "";
   sources_ = {
       "GEMMs and collectives: measured where a probe has the size, else predicted from the probes",
-      fmt::format("norms, rope, activations, optimiser: bytes at {:.0f} GB/s, {}",
-                  bytes_per_us_ / kBytesOfGb, how),
-      fmt::format(
-          "attention: operations at {:.0f} TFLOP/s, {}", attention_flops_per_us_ / kFlopsOfTflops,
-          known.attention_tflops
-              ? "as given"
-              : fmt::format("{} of the rate of a GEMM of {}", kAttentionOfGemm, kLargeGemm))};
+      fmt::format("norms, rope, activations, {}optimiser: bytes at {:.0f} GB/s, {}",
+                  is_quantised(elements_) ? "quantising, " : "", bytes_per_us_ / kBytesOfGb, how),
+      fmt::format("attention: operations at {:.0f} TFLOP/s, {}",
+                  attention_flops_per_us_ / kFlopsOfTflops,
+                  known.attention_tflops ? "as given"
+                                         : fmt::format("{} of the rate of a GEMM of {}{}",
+                                                       kAttentionOfGemm, kLargeGemm, in_plain))};
   const std::string works = names_of<LayerWork>([&](LayerWork work) { return is_used(work); });
   if (!works.empty()) {
     sources_.push_back(
@@ -96,8 +99,9 @@ bool PlatformCosts::is_used(LayerWork work) const {
 bool PlatformCosts::are_known() const {
   constexpr std::array kWorks{LayerWork::norm, LayerWork::rope, LayerWork::activation,
                               LayerWork::attention};
-  return std::all_of(kWorks.begin(), kWorks.end(),
-                     [&](LayerWork work) { return layer_times_.has(work) || is_given(work); });
+  const auto is_known = [&](LayerWork work) { return layer_times_.has(work) || is_given(work); };
+  return std::ranges::all_of(kWorks, is_known) &&
+         (!is_quantised(elements_) || is_known(LayerWork::quantise));
 }
 
 std::optional<Cost> PlatformCosts::stored(const LayerProbe& probe) const {
@@ -119,9 +123,9 @@ StepCosts PlatformCosts::costs(const StepClocks& clocks) const {
   const double overlapped = std::max(apart, clocks.overlapped);
   return {
       .gemm =
-          [this, apart, overlapped](auto m, auto n, auto k) {
-            auto cost = gemm({m, n, k}, apart);
-            const auto beside_fused = gemm({m, n, k}, overlapped);
+          [this, apart, overlapped](const GemmSize& size, Elements elements) {
+            auto cost = gemm(size, elements, apart);
+            const auto beside_fused = gemm(size, elements, overlapped);
             if (cost && beside_fused) cost->beside_fused = beside_fused->us / cost->us;
             return cost;
           },
@@ -157,9 +161,9 @@ Cost PlatformCosts::among_others(double us, std::string source, const Doubt& dou
 
 /// A GEMM at a clock that slows it by `slowdown`. What a probe measured is brought to the full
 /// clock first, by the clock that was recorded with it.
-Expected<Cost> PlatformCosts::gemm(const GemmSize& size, double slowdown) const {
+Expected<Cost> PlatformCosts::gemm(const GemmSize& size, Elements elements, double slowdown) const {
   const auto& [m, n, k] = size;
-  const GemmProbe probe{.m = m, .n = n, .k = k, .elements = elements_};
+  const GemmProbe probe{.m = m, .n = n, .k = k, .elements = elements};
   if (const Measurement* const known = measured(probe)) {
     const double time = known->time.median.count() - parts().launch.replay;
     // Without a recorded clock the time stays what it was.
@@ -167,7 +171,7 @@ Expected<Cost> PlatformCosts::gemm(const GemmSize& size, double slowdown) const 
         known->conditions.sm_clock_mhz ? slowdown / parts().clock.recorded(known->conditions) : 1;
     return among_others(time * factor, "measured", kDoubtOfGemm);
   }
-  const auto gemms = parts().gemms_of(elements_);
+  const auto gemms = parts().gemms_of(elements);
   if (!gemms) return error_of(gemms);
   return among_others((*gemms)->library.time(m, n, k, grounds_.platform.sms) * slowdown,
                       "predicted", kDoubtOfGemm);
@@ -253,8 +257,7 @@ Expected<double> PlatformCosts::sequential(const Problem& problem, const Cost& p
 /// each other: the ratio to `sequential` of the same rounds carries over.
 ///
 ///     fused here = fused of the rounds * (sequential here / sequential of the rounds)
-std::optional<Cost> PlatformCosts::fused(Problem problem, double slowdown) const {
-  problem.elements = elements_;
+std::optional<Cost> PlatformCosts::fused(const Problem& problem, double slowdown) const {
   const auto valid = validated(problem);
   if (!valid) return std::nullopt;
   const Answer answer = grounds_.ask(*valid);
@@ -263,7 +266,7 @@ std::optional<Cost> PlatformCosts::fused(Problem problem, double slowdown) const
   // faster.
   if (answer.config == Config{}) return std::nullopt;
   const auto time = answer.source == Source::exact ? answer.measured : answer.predicted;
-  const auto alone = gemm({valid->m, valid->n, valid->k}, slowdown);
+  const auto alone = gemm({valid->m, valid->n, valid->k}, valid->elements, slowdown);
   if (!time || !answer.baseline || !alone) return std::nullopt;
   const auto apart = sequential(*valid, *alone);
   if (!apart) return std::nullopt;

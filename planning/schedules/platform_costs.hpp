@@ -49,20 +49,20 @@ class PlatformCosts {
   [[nodiscard]] const Model::Parts& parts() const { return grounds_.model.analytic().parts(); }
   [[nodiscard]] const Measurement* measured(const Probe& probe) const;
   [[nodiscard]] Cost among_others(double us, std::string source, const Doubt& doubt) const;
-  [[nodiscard]] Expected<Cost> gemm(const GemmSize& size, double slowdown) const;
+  [[nodiscard]] Expected<Cost> gemm(const GemmSize& size, Elements elements, double slowdown) const;
   [[nodiscard]] Expected<Cost> collective(Collective op, double bytes, int ranks) const;
   [[nodiscard]] Expected<Cost> in_layer(Collective op, double bytes, int ranks) const;
   [[nodiscard]] Expected<Cost> across_replicas(Collective op, double bytes, int ranks) const;
   [[nodiscard]] Expected<double> sequential(const Problem& problem, const Cost& product) const;
-  [[nodiscard]] std::optional<Cost> fused(Problem problem, double slowdown) const;
+  [[nodiscard]] std::optional<Cost> fused(const Problem& problem, double slowdown) const;
   [[nodiscard]] bool is_given(LayerWork work) const;
   [[nodiscard]] bool is_used(LayerWork work) const;
   [[nodiscard]] std::optional<Cost> stored(const LayerProbe& probe) const;
 
   StepGrounds grounds_;
   LayerTimes layer_times_;
-  Elements elements_ = Elements::bf16;
-  std::int64_t depth_ = 0;  ///< k of the GEMMs beside which collectives run
+  Elements elements_ = Elements::bf16;  ///< of the GEMMs beside which collectives run
+  std::int64_t depth_ = 0;              ///< k of these GEMMs
   KnownRates known_;
   double bytes_per_us_ = 0;
   std::string memory_source_;

@@ -15,7 +15,7 @@ double multiply_adds(const GemmSize& size) {
   return static_cast<double>(size.m) * static_cast<double>(size.n) * static_cast<double>(size.k);
 }
 
-void add(Round& round, const LayerPass& pass, Elements elements) {
+void add(Round& round, const LayerPass& pass) {
   TaskGraph graph{.fusions = pass.fusions};
   for (const LayerTask& each : pass.tasks) {
     const Task& task = graph.tasks.emplace_back(each.task);
@@ -26,7 +26,7 @@ void add(Round& round, const LayerPass& pass, Elements elements) {
     const auto& [m, n, k] = each.size;
     round.load.gemm += task.us;
     round.load.work += multiply_adds(each.size);
-    round.load.bytes += product_bytes(m, n, k, elements);
+    round.load.bytes += product_bytes(m, n, k, task.elements);
   }
   for (const Fusion* fusion : best_fusions(graph)) {
     const LayerTask& gemm = pass.tasks[static_cast<std::size_t>(fusion->compute)];
@@ -56,8 +56,8 @@ double settled(const Round& full, double share,
 StepClocks step_clocks(const LayerOperations& operations, Elements elements,
                        const std::function<double(const Load&)>& slowdown) {
   Round round{.load = {.elements = elements}};
-  add(round, operations.forward, elements);
-  add(round, operations.backward, elements);
+  add(round, operations.forward);
+  add(round, operations.backward);
   if (round.load.gemm <= 0) return {};
   const double apart = settled(round, 1, slowdown);
   round.load.loads = round.loads;

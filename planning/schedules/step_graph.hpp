@@ -24,9 +24,15 @@ struct Cost {
   double slowed = 1;        ///< of a collective (`Task`)
 };
 
+struct GemmSize {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+};
+
 /// Costs of the operations of a step on one platform. The errors name what is not known.
 struct StepCosts {
-  std::function<Expected<Cost>(std::int64_t m, std::int64_t n, std::int64_t k)> gemm{};
+  std::function<Expected<Cost>(const GemmSize&, Elements)> gemm{};
   /// `bytes` of the whole buffer, over `ranks` GPUs.
   std::function<Expected<Cost>(Collective, double bytes, int ranks)> tensor_parallel{};
   std::function<Expected<Cost>(Collective, double bytes, int ranks)> data_parallel{};
@@ -69,12 +75,6 @@ struct StepShape {
   bool gradient_norm = true;  ///< the optimiser waits for the norm of all gradients
 };
 
-struct GemmSize {
-  std::int64_t m = 0;
-  std::int64_t n = 0;
-  std::int64_t k = 0;
-};
-
 /// An operation of a layer. `after` has the operations of the same pass and layer; -1 stands for
 /// the result of the layer before it in the pass.
 struct LayerTask {
@@ -100,8 +100,11 @@ struct LayerOperations {
   double parameters = 0;  ///< of one layer on one GPU
 };
 
-/// Error: a model whose layers are not dense and alike; sizes that `tp` does not divide; costs that
-/// are not known.
+/// The elements of a layer's quantised products; of any product where none is quantised.
+[[nodiscard]] Elements elements_of_layer(const ModelConfig& config);
+
+/// Error: a model whose layers are not dense and alike; sizes that `tp` does not divide; a training
+/// step with quantised products, which have no backward pass; costs that are not known.
 [[nodiscard]] Expected<LayerOperations> layer_operations(const ModelConfig& config,
                                                          const StepShape& shape,
                                                          const StepCosts& costs);

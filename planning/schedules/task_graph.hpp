@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/names.hpp"
+#include "core/elements.hpp"
 #include "core/measurement.hpp"
 
 namespace overlaptune {
@@ -57,7 +58,8 @@ struct Task {
   Resource resource = Resource::compute;
   Phase phase = Phase::forward;
   bool is_gemm = false;
-  double us = 0;             ///< with nothing beside it
+  Elements elements = Elements::bf16;  ///< of a GEMM
+  double us = 0;                       ///< with nothing beside it
   double slows = 1;          ///< on the links: the factor on a compute task beside it, at least 1
   double slowed = 1;         ///< on the links: the factor on itself beside a compute task
   double beside_fused = 1;   ///< on compute: the factor on `us` where others are fused, at least 1

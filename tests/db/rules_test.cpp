@@ -95,6 +95,8 @@ TEST(Rules, operations_of_a_layer) {
   EXPECT_FALSE(takes(LayerProbe{LayerWork::norm, 0, 1}));
   EXPECT_FALSE(takes(LayerProbe{LayerWork::norm, -1, 1}));
   EXPECT_FALSE(takes(LayerProbe{LayerWork::attention, kMostLayerAmount + 1, 1}));
+  EXPECT_TRUE(takes(LayerProbe{LayerWork::quantise, 1, 1}));
+  EXPECT_FALSE(takes(LayerProbe{LayerWork::quantise, 1, 2}));
   EXPECT_FALSE(takes(LayerProbe{LayerWork::rope, 1, 2}));
   EXPECT_FALSE(takes(LayerProbe{LayerWork::rope, 1, 0}));
   EXPECT_FALSE(takes(LayerProbe{LayerWork::all_gather, 1, 1}));

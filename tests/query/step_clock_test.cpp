@@ -23,6 +23,7 @@ namespace overlaptune {
 namespace {
 
 constexpr Problem kTimed{Op::gemm_reduce_scatter, 4096, 8192, 2048, Elements::bf16, 8};
+constexpr GemmSize kSize{kTimed.m, kTimed.n, kTimed.k};
 
 /// A simulated machine that knows no collective but NCCL's ring, and a winner whose times a test
 /// chooses.
@@ -46,7 +47,7 @@ class StepClockTest : public testing::Test {
         StepGrounds{platform_, measurements_, *model_, [this](const Problem&) { return winner_; }},
         ModelConfig{.hidden = 8192}, KnownRates{});
     const StepCosts costs = costs_->costs({});
-    gemm_ = value_or_throw(costs.gemm(kTimed.m, kTimed.n, kTimed.k)).us;
+    gemm_ = value_or_throw(costs.gemm(kSize, kTimed.elements)).us;
     const double bytes = 2.0 * 4096 * 8192;
     collective_ = value_or_throw(costs.tensor_parallel(Collective::reduce_scatter, bytes, 8)).us;
   }
@@ -89,7 +90,7 @@ TEST_F(StepClockTest, rounds_that_say_more_is_hidden_than_there_is_hide_all) {
 
 TEST_F(StepClockTest, beside_fused_operations_a_gemm_has_the_clock_of_these) {
   const auto gemm = [&](const StepClocks& clocks) {
-    return value_or_throw(costs_->costs(clocks).gemm(kTimed.m, kTimed.n, kTimed.k));
+    return value_or_throw(costs_->costs(clocks).gemm(kSize, kTimed.elements));
   };
   const Cost cost = gemm({.apart = 1.1, .overlapped = 1.3});
   EXPECT_DOUBLE_EQ(cost.us, gemm({.apart = 1.1, .overlapped = 1.1}).us);
@@ -97,6 +98,33 @@ TEST_F(StepClockTest, beside_fused_operations_a_gemm_has_the_clock_of_these) {
   EXPECT_EQ(gemm({.apart = 1.1, .overlapped = 1.1}).beside_fused, 1);
   EXPECT_EQ(gemm({.apart = 1.3, .overlapped = 1.1}).beside_fused, 1) << "never faster";
   EXPECT_DOUBLE_EQ(costs_->costs({.apart = 1, .overlapped = 1.25}).attention_beside_fused, 1.25);
+}
+
+TEST_F(StepClockTest, attention_has_the_rate_of_16_bits_whatever_the_products_have) {
+  const auto rate = [&](const ModelConfig& config) {
+    return PlatformCosts({platform_, measurements_, *model_}, config, {})
+        .costs({})
+        .attention_flops_per_us;
+  };
+  const ModelConfig eight{.hidden = 8192, .elements = Elements::e4m3_rows_bf16};
+  EXPECT_EQ(rate(eight), rate({.hidden = 8192}));
+}
+
+TEST_F(StepClockTest, quantising_must_be_known_where_there_is_any) {
+  for (const LayerWork work :
+       {LayerWork::norm, LayerWork::rope, LayerWork::activation, LayerWork::attention}) {
+    measurements_.push_back({.probe = LayerProbe{work, 1000}, .time = {us(1), us(1), us(1), 5}});
+  }
+  const ModelConfig eight{.hidden = 8192, .elements = Elements::e4m3_rows_bf16};
+  const auto known = [&](const ModelConfig& config, const KnownRates& rates = {}) {
+    return PlatformCosts({platform_, measurements_, *model_}, config, rates).are_known();
+  };
+  EXPECT_TRUE(known({.hidden = 8192}));
+  EXPECT_FALSE(known(eight));
+  EXPECT_TRUE(known(eight, {.memory_gb_per_s = 4000}));
+  measurements_.push_back(
+      {.probe = LayerProbe{LayerWork::quantise, 1000}, .time = {us(1), us(1), us(1), 5}});
+  EXPECT_TRUE(known(eight));
 }
 
 /// Imports an exported database.
@@ -133,7 +161,8 @@ TEST_P(HeldOutSteps, no_operation_gains_more_than_its_communication) {
     const StepCosts costs = platform.costs({.apart = 1.4, .overlapped = 1.4});
     const auto fused = costs.fused(problem);
     if (!fused) continue;
-    const double gemm = value_or_throw(costs.gemm(problem.m, problem.n, problem.k)).us;
+    const double gemm =
+        value_or_throw(costs.gemm({problem.m, problem.n, problem.k}, problem.elements)).us;
     const auto bytes = static_cast<double>(collective_bytes(problem).count);
     const double links =
         value_or_throw(costs.tensor_parallel(collective_of(problem.op), bytes, problem.ranks)).us;

@@ -5,6 +5,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -175,8 +176,8 @@ TEST(LayerOperations, products_have_their_shapes) {
   using Shape = std::array<std::int64_t, 3>;
   std::vector<Shape> asked;
   StepCosts costs = simple_costs();
-  costs.gemm = [&](auto m, auto n, auto k) -> Expected<Cost> {
-    asked.push_back({m, n, k});
+  costs.gemm = [&](const GemmSize& size, Elements) -> Expected<Cost> {
+    asked.push_back({size.m, size.n, size.k});
     return Cost{1, "rate"};
   };
   static_cast<void>(made(kShape, costs));
@@ -192,7 +193,7 @@ TEST(LayerOperations, products_have_their_shapes) {
 TEST(LayerOperations, gemms_and_attention_take_longer_beside_fused_ones) {
   StepCosts costs = simple_costs();
   costs.attention_beside_fused = 1.25;
-  costs.gemm = [](auto, auto, auto) -> Expected<Cost> {
+  costs.gemm = [](const auto&, auto) -> Expected<Cost> {
     return Cost{.us = 1, .source = "rate", .beside_fused = 1.5};
   };
   for (const bool computes : {true, false}) {
@@ -325,7 +326,7 @@ TEST(LayerOperations, collectives_have_their_bytes_and_factors) {
 
 TEST(LayerOperations, a_cost_that_is_not_known_is_an_error) {
   StepCosts costs = simple_costs();
-  costs.gemm = [](auto, auto, auto) -> Expected<Cost> { return bad_input("no such product"); };
+  costs.gemm = [](const auto&, auto) -> Expected<Cost> { return bad_input("no such product"); };
   const auto failed = layer_operations(llama_8b(), kShape, costs);
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().kind, ErrorKind::bad_input);
@@ -337,6 +338,166 @@ TEST(LayerOperations, key_heads_may_be_fewer_than_the_gpus) {
   const LayerOperations layer = made({.tp = 16, .tokens = 1024});
   EXPECT_DOUBLE_EQ(times(layer.forward).at("forward rope"), 2.0 * 1024 * (2 * 128 + 128) * 2 / 4e6);
   EXPECT_DOUBLE_EQ(layer.parameters, 4096.0 * (256 + 2 * 128 + 256) + 4096.0 * 3 * 14'336 / 16);
+}
+
+/// The model with products of 8 bits; those of `kept` stay in 16 bits.
+ModelConfig quantised_8b(std::set<Product> kept = {}) {
+  ModelConfig config = llama_8b();
+  config.elements = Elements::e4m3_rows_bf16;
+  config.in_16_bits = std::move(kept);
+  return config;
+}
+
+constexpr StepShape kPass{.tp = 4, .micro_batch = 2, .tokens = 1024, .scope = Scope::forward};
+
+TEST(LayerOperations, inputs_of_8_bit_products_are_quantised) {
+  StepCosts costs = simple_costs();
+  costs.launch_us = 3;
+  costs.memory_doubt = {.low = 0.5, .high = 2};
+  const auto expect = [&](const StepShape& shape, const std::string& name, std::int64_t elements) {
+    const LayerPass pass = made(shape, costs, quantised_8b()).forward;
+    const Task& each = task(pass, "forward quantise " + name);
+    // Two bytes are read, one is written.
+    EXPECT_EQ(each.probe, (LayerProbe{LayerWork::quantise, 3 * elements, 1})) << name;
+    EXPECT_DOUBLE_EQ(each.us, 3.0 * static_cast<double>(elements) / 4e6 + 3) << name;
+    EXPECT_EQ(each.resource, Resource::compute);
+    EXPECT_EQ(each.source, "memory");
+    EXPECT_EQ(each.doubt.high, 2);
+    EXPECT_FALSE(each.is_gemm);
+  };
+  // This GPU's 512 tokens, before they are gathered; all 2048 tokens behind that.
+  expect(kPass, "qkv", 512 * 4096);
+  expect(kPass, "o", 2048 * 1024);
+  expect(kPass, "gate_up", 512 * 4096);
+  expect(kPass, "down", 2048 * 3584);
+  StepShape plain = kPass;
+  plain.sequence_parallel = false;
+  expect(plain, "qkv", 2048 * 4096);
+  expect(plain, "o", 2048 * 1024);
+  expect(plain, "gate_up", 2048 * 4096);
+  expect(plain, "down", 2048 * 3584);
+}
+
+TEST(LayerOperations, stored_times_of_quantising_come_before_the_rate) {
+  StepCosts costs = simple_costs();
+  costs.stored = [](const LayerProbe& probe) -> std::optional<Cost> {
+    if (probe.work != LayerWork::quantise) return std::nullopt;
+    return Cost{1e-6 * static_cast<double>(probe.amount), "stored"};
+  };
+  const LayerPass pass = made(kPass, costs, quantised_8b()).forward;
+  EXPECT_DOUBLE_EQ(task(pass, "forward quantise down").us, 3e-6 * 2048 * 3584);
+  EXPECT_EQ(task(pass, "forward quantise down").source, "stored");
+  EXPECT_EQ(task(pass, "forward activation").source, "memory");
+}
+
+TEST(LayerOperations, quantising_precedes_the_gather_or_the_product) {
+  const LayerPass pass = made(kPass, simple_costs(), quantised_8b()).forward;
+  const auto before = order(pass);
+  EXPECT_EQ(before.size(), 13U + 4U);
+  for (const auto& [name, expected] :
+       {std::pair("quantise qkv", "attention norm"), std::pair("all_gather of qkv", "quantise qkv"),
+        std::pair("qkv", "all_gather of qkv"), std::pair("quantise o", "attention"),
+        std::pair("o", "quantise o"), std::pair("reduce_scatter of o", "o"),
+        std::pair("quantise gate_up", "mlp norm"),
+        std::pair("all_gather of gate_up", "quantise gate_up"),
+        std::pair("quantise down", "activation"), std::pair("down", "quantise down")}) {
+    EXPECT_THAT(before.at(fmt::format("forward {}", name)),
+                ElementsAre(fmt::format("forward {}", expected)));
+  }
+  // Only products wait for the weights.
+  std::vector<std::string> weights;
+  for (const int index : pass.weights) {
+    weights.push_back(pass.tasks[static_cast<std::size_t>(index)].task.kind);
+  }
+  EXPECT_THAT(weights, ElementsAre("forward qkv", "forward o", "forward gate_up", "forward down"));
+}
+
+TEST(LayerOperations, operands_are_gathered_in_8_bits_and_results_summed_in_16) {
+  const auto bytes = [](const LayerPass& pass, const std::string& kind) {
+    return task(pass, kind).probe->amount;
+  };
+  const LayerPass half = made(kPass, simple_costs(), quantised_8b()).forward;
+  const LayerPass whole = made(kPass).forward;
+  for (const char* const kind : {"forward all_gather of qkv", "forward all_gather of gate_up"}) {
+    EXPECT_EQ(bytes(half, kind), 2048 * 4096);
+    EXPECT_EQ(bytes(whole, kind), 2 * 2048 * 4096);
+    EXPECT_DOUBLE_EQ(task(half, kind).us, task(whole, kind).us / 2);
+  }
+  for (const char* const kind : {"forward reduce_scatter of o", "forward reduce_scatter of down"}) {
+    EXPECT_EQ(bytes(half, kind), 2 * 2048 * 4096);
+    EXPECT_EQ(bytes(whole, kind), 2 * 2048 * 4096);
+  }
+  StepShape plain = kPass;
+  plain.sequence_parallel = false;
+  const LayerPass reduced = made(plain, simple_costs(), quantised_8b()).forward;
+  EXPECT_EQ(bytes(reduced, "forward all_reduce of o"), 2 * 2048 * 4096);
+  EXPECT_EQ(bytes(reduced, "forward all_reduce of down"), 2 * 2048 * 4096);
+  // What is no product of weights is as in 16 bits.
+  for (const char* const kind : {"forward attention norm", "forward rope", "forward attention",
+                                 "forward mlp norm", "forward activation"}) {
+    EXPECT_EQ(task(half, kind).us, task(whole, kind).us) << kind;
+  }
+}
+
+TEST(LayerOperations, a_product_that_stays_in_16_bits_is_as_in_a_model_of_16_bits) {
+  std::vector<std::string> gemms;
+  std::vector<std::string> fused;
+  StepCosts costs = simple_costs();
+  costs.gemm = [&](const GemmSize& size, Elements elements) -> Expected<Cost> {
+    gemms.push_back(fmt::format("{} {}", size.n, to_string(elements)));
+    return Cost{1, "rate"};
+  };
+  costs.fused = [&](const Problem& problem) -> std::optional<Cost> {
+    fused.push_back(fmt::format("{} {}", problem.n, to_string(problem.elements)));
+    return std::nullopt;
+  };
+  const LayerPass pass = made(kPass, costs, quantised_8b({Product::qkv, Product::down})).forward;
+  const auto expected = ElementsAre("1536 bf16", "4096 e4m3_rows_bf16", "7168 e4m3_rows_bf16",
+                                    "4096 bf16");  // qkv, o, gate_up, down
+  EXPECT_THAT(gemms, expected);
+  EXPECT_THAT(fused, expected);
+  const auto before = order(pass);
+  EXPECT_FALSE(before.contains("forward quantise qkv"));
+  EXPECT_FALSE(before.contains("forward quantise down"));
+  EXPECT_TRUE(before.contains("forward quantise o"));
+  EXPECT_TRUE(before.contains("forward quantise gate_up"));
+  EXPECT_EQ(task(pass, "forward all_gather of qkv").probe->amount, 2 * 2048 * 4096);
+  EXPECT_EQ(task(pass, "forward all_gather of gate_up").probe->amount, 2048 * 4096);
+  EXPECT_EQ(task(pass, "forward qkv").elements, Elements::bf16);
+  EXPECT_EQ(task(pass, "forward o").elements, Elements::e4m3_rows_bf16);
+}
+
+TEST(LayerOperations, the_product_up_of_an_mlp_without_a_gate_may_stay_in_16_bits) {
+  ModelConfig config = quantised_8b({Product::up});
+  config.gated = false;
+  const auto before = order(made(kPass, simple_costs(), config).forward);
+  EXPECT_FALSE(before.contains("forward quantise gate_up"));
+  EXPECT_TRUE(before.contains("forward quantise down"));
+}
+
+TEST(LayerOperations, a_training_step_with_8_bit_products_is_refused) {
+  for (const ModelConfig& config :
+       {quantised_8b(), quantised_8b({Product::qkv, Product::o, Product::gate_up})}) {
+    const auto refused = layer_operations(config, kShape, simple_costs());
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, ErrorKind::bad_input);
+    EXPECT_EQ(refused.error().message,
+              "llama: products of e4m3_rows_bf16 have no backward pass: expected --scope layer or "
+              "--scope forward");
+  }
+  const ModelConfig kept =
+      quantised_8b({Product::qkv, Product::o, Product::gate_up, Product::down});
+  EXPECT_EQ(elements_of_layer(kept), Elements::bf16);
+  EXPECT_EQ(times(made(kShape, simple_costs(), kept).backward), times(made(kShape).backward));
+}
+
+TEST(LayerOperations, the_elements_of_a_layer_are_those_of_its_quantised_products) {
+  EXPECT_EQ(elements_of_layer(quantised_8b()), Elements::e4m3_rows_bf16);
+  EXPECT_EQ(elements_of_layer(quantised_8b({Product::qkv, Product::o, Product::gate_up})),
+            Elements::e4m3_rows_bf16);
+  ModelConfig half = llama_8b();
+  half.elements = Elements::fp16;
+  EXPECT_EQ(elements_of_layer(half), Elements::fp16);
 }
 
 }  // namespace

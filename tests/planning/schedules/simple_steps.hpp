@@ -44,8 +44,8 @@ inline StepCosts simple_costs() {
                   .slowed = 1.2};
     };
   };
-  return {.gemm = [=](auto m, auto n, auto k) -> Expected<Cost> {
-            return Cost{gemm_us(m, n, k), "rate"};
+  return {.gemm = [=](const GemmSize& size, Elements) -> Expected<Cost> {
+            return Cost{gemm_us(size.m, size.n, size.k), "rate"};
           },
           .tensor_parallel = link(200e3),
           .data_parallel = link(50e3),

@@ -10,11 +10,11 @@ namespace overlaptune {
 namespace {
 
 /// 300 us of GEMMs at full clock, 80 us of a collective, 20 us of a norm; the fusion saves 60 us.
-LayerOperations layer() {
+LayerOperations layer(Elements elements = Elements::bf16) {
   LayerOperations made;
   const auto add = [&](Resource resource, bool is_gemm, double us, const GemmSize& size) {
     LayerTask& task = made.forward.tasks.emplace_back();
-    task.task = {.resource = resource, .is_gemm = is_gemm, .us = us};
+    task.task = {.resource = resource, .is_gemm = is_gemm, .elements = elements, .us = us};
     task.size = size;
   };
   add(Resource::compute, true, 200, {1000, 2000, 3000});
@@ -70,10 +70,24 @@ TEST(StepClock, of_the_rest_of_a_round_the_model_is_told) {
     EXPECT_EQ(load.collective, 80);
     return 1.0;
   };
-  const StepClocks clocks = step_clocks(layer(), Elements::fp16, seen);
+  const StepClocks clocks = step_clocks(layer(Elements::fp16), Elements::fp16, seen);
   EXPECT_EQ(clocks.apart, 1);
   EXPECT_NEAR(most_rest, 20, 1e-9);
   EXPECT_EQ(step_clocks({}, Elements::fp16, seen).apart, 1);  // no GEMM
+}
+
+TEST(StepClock, each_product_has_the_bytes_of_its_own_elements) {
+  LayerOperations mixed = layer();
+  mixed.forward.tasks[3].task.elements = Elements::e4m3_rows_bf16;
+  // Of two bytes each, and of one byte for operands and two for results.
+  const double bytes = 2 * (1000.0 * 3000 + 2000.0 * 3000 + 1000.0 * 2000) +
+                       (1000.0 * 3000 + 1000.0 * 3000) + 2 * 1000.0 * 1000;
+  const auto seen = [&](const Load& load) {
+    EXPECT_NEAR(load.bytes, bytes, 1);
+    EXPECT_EQ(load.elements, Elements::e4m3_rows_bf16);
+    return 1.0;
+  };
+  EXPECT_EQ(step_clocks(mixed, Elements::e4m3_rows_bf16, seen).apart, 1);
 }
 
 }  // namespace
