@@ -22,7 +22,7 @@ constexpr std::size_t kLongestName = 80;
 constexpr const char* kRootFields = "tasks, fusions";
 constexpr const char* kTaskFields =
     "name, resource, us, after, slows, slowed, beside_fused, kind, cost_source, low_us, high_us, "
-    "work, amount";
+    "work, amount, dtype";
 constexpr const char* kFusionFields = "compute, links, us, cost_source, low_us, high_us";
 
 class GraphReader {
@@ -66,7 +66,7 @@ class GraphReader {
   }
 
   void add_task(const JsonReader& at) {
-    pass_over(at, {"low_us", "high_us", "work", "amount"});
+    pass_over(at, {"low_us", "high_us", "work", "amount", "dtype"});
     const JsonReader name = at["name"];
     Task task{.name = name.text(), .source = "given"};
     task.traffic = task.name;

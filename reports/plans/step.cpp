@@ -64,6 +64,7 @@ OrderedJson json_of_tasks(const TaskGraph& graph) {
                     {"cost_source", task.source}});
     if (task.beside_fused > 1) list.back()["beside_fused"] = task.beside_fused;
     add_range(list.back(), task.us, task.doubt);
+    if (task.is_gemm) list.back()["dtype"] = to_string(task.elements);
     if (!task.probe) continue;
     list.back()["work"] = to_string(task.probe->work);
     list.back()["amount"] = task.probe->amount;

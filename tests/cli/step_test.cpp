@@ -223,6 +223,86 @@ TEST(Step, its_tasks_and_fusions_are_a_graph_to_plan) {
   }
 }
 
+/// A model of 8-bit products beside that of `make_database`, and a database with probes of both.
+void make_8_bit_database(const Folder& folder) {
+  folder.write("small.json", kLlamaOfStep);
+  json quantised = json::parse(kLlamaOfStep);
+  quantised["quantization_config"] = {{"quant_method", "fbgemm_fp8"}};
+  folder.write("eight.json", quantised.dump());
+  quantised["quantization_config"] = {{"quant_method", "fbgemm_fp8"},
+                                      {"modules_to_not_convert", {"q_proj", "k_proj", "v_proj"}}};
+  folder.write("kept.json", quantised.dump());
+  tool::json(folder,
+             "tune --machine sim:h200-nvlink-x4 --db f.db --quick-probe --top-k 1 "
+             "--problem gemm_reduce_scatter:2048,1024,256:bf16:4 "
+             "--problem gemm_reduce_scatter:2048,1024,256:e4m3_rows_bf16:4");
+}
+
+/// The tasks of a plan that `tool::json` gave, by their names.
+std::map<std::string, json> by_name(const json& plan) {
+  std::map<std::string, json> tasks;
+  for (const json& task : plan.at("tasks")) tasks[task.at("name")] = task;
+  return tasks;
+}
+
+TEST(Step, a_layer_of_8_bit_products) {
+  const Folder folder;
+  make_8_bit_database(folder);
+  const auto layer = [&](const std::string& model) {
+    return tool::json(folder, "step --db f.db --tp 4 --tokens 2k --scope layer --json --model " +
+                                  model + ".json");
+  };
+  const json plan = layer("eight");
+  const auto eight = by_name(plan);
+  const auto sixteen = by_name(layer("small"));
+  EXPECT_EQ(eight.size(), sixteen.size() + 4);
+  EXPECT_EQ(eight.at("forward qkv 0").at("dtype"), "e4m3_rows_bf16");
+  EXPECT_EQ(sixteen.at("forward qkv 0").at("dtype"), "bf16");
+  EXPECT_FALSE(eight.at("forward rope 0").contains("dtype"));
+  // 2048 tokens of 1024 elements; each GPU has 512 of them before the gather.
+  EXPECT_EQ(eight.at("forward all_gather of qkv 0").at("amount"), 2048 * 1024);
+  EXPECT_EQ(sixteen.at("forward all_gather of qkv 0").at("amount"), 2 * 2048 * 1024);
+  EXPECT_EQ(eight.at("forward reduce_scatter of o 0").at("amount"), 2 * 2048 * 1024);
+  const json& quantised = eight.at("forward quantise gate_up 0");
+  EXPECT_EQ(quantised.at("work"), "quantise");
+  EXPECT_EQ(quantised.at("amount"), 3 * 512 * 1024);
+  EXPECT_EQ(eight.at("forward quantise down 0").at("amount"), 3 * 2048 * 1024);
+  EXPECT_EQ(eight.at("forward attention 0").at("us"), sixteen.at("forward attention 0").at("us"));
+  EXPECT_LT(eight.at("forward gate_up 0").at("us"), sixteen.at("forward gate_up 0").at("us"));
+  EXPECT_THAT(plan.at("notes").dump(), HasSubstr("quantising"));
+  EXPECT_THAT(plan.at("notes").dump(), HasSubstr("a GEMM of 8192 in bf16"));
+
+  const auto kept = by_name(layer("kept"));
+  EXPECT_FALSE(kept.contains("forward quantise qkv 0"));
+  EXPECT_TRUE(kept.contains("forward quantise o 0"));
+  EXPECT_EQ(kept.at("forward qkv 0").at("dtype"), "bf16");
+  EXPECT_EQ(kept.at("forward all_gather of qkv 0").at("amount"), 2 * 2048 * 1024);
+  EXPECT_EQ(kept.at("forward all_gather of gate_up 0").at("amount"), 2048 * 1024);
+
+  folder.write("plan.json", plan.dump());
+  const json again = tool::json(folder, "step --graph plan.json --json");
+  for (const char* const field : {"sequential_us", "operations_us", "ideal_us"}) {
+    EXPECT_NEAR(again.at(field), plan.at(field), 1e-6) << field;
+  }
+
+  folder.write(
+      "layer.json",
+      with_layer_run(folder, json::array({layer_row("quantise", quantised.at("amount"), 1, 123)}))
+          .dump());
+  tool::json(folder, "db import --db f.db layer.json --json");
+  const auto stored = by_name(layer("eight"));
+  EXPECT_EQ(stored.at("forward quantise qkv 0").at("us"), 123);
+  EXPECT_EQ(stored.at("forward quantise qkv 0").at("cost_source"), "measured in a graph");
+
+  for (const char* const scope : {"", " --scope step"}) {
+    expect_refused(folder,
+                   std::string("step --db f.db --model eight.json --tp 4 --tokens 2k") + scope,
+                   "eight: products of e4m3_rows_bf16 have no backward pass: expected --scope "
+                   "layer or --scope forward");
+  }
+  tool::json(folder, "step --db f.db --model eight.json --tp 4 --tokens 2k --scope forward --json");
+}
+
 TEST(Step, a_winner_that_is_sequential_by_another_transport_is_a_cost_of_the_pair) {
   const Folder folder;
   folder.write("small.json", kLlamaOfStep);

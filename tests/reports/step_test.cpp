@@ -33,7 +33,12 @@ StepPlan planned() {
       .phases = {{Phase::forward, 1600, 1000}, {Phase::backward, 2400, 1500}},
       .choices = {{"fused: o", 700}, {"later: gather", 25}}};
   plan.graph.tasks = {
-      {.name = "o", .resource = Resource::compute, .is_gemm = true, .us = 5, .source = "measured"},
+      {.name = "o",
+       .resource = Resource::compute,
+       .is_gemm = true,
+       .elements = Elements::e4m3_rows_bf16,
+       .us = 5,
+       .source = "measured"},
       {.name = "sum",
        .resource = Resource::links,
        .us = 3,
@@ -93,6 +98,8 @@ TEST(StepReport, json_has_the_schedule_and_the_graph) {
       json.at("tasks").at(1).dump(),
       R"({"name":"sum","kind":"","resource":"links","us":3.0,"after":["o"],"slows":1.1,"slowed":1.2,)"
       R"("cost_source":"predicted"})");
+  EXPECT_EQ(json.at("tasks").at(0).at("dtype"), "e4m3_rows_bf16");
+  EXPECT_FALSE(json.at("tasks").at(2).contains("dtype"));  // no GEMM
   EXPECT_EQ(json.at("fusions").dump(),
             R"([{"compute":"o","links":"sum","us":6.0,"cost_source":"tuned"}])");
 }
