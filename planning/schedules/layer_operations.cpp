@@ -378,10 +378,8 @@ Elements elements_of_layer(const ModelConfig& config) {
   return qkv.elements;
 }
 
-Expected<LayerOperations> layer_operations(const ModelConfig& config, const StepShape& shape,
-                                           const StepCosts& costs) {
-  const auto sizes = sizes_of(config, shape);
-  if (!sizes) return error_of(sizes);
+Expected<void> check_layers(const ModelConfig& config, const StepShape& shape) {
+  if (const auto sizes = sizes_of(config, shape); !sizes) return error_of(sizes);
   const Elements elements = elements_of_layer(config);
   if (shape.scope == Scope::step && is_quantised(elements)) {
     return bad_input(
@@ -389,6 +387,14 @@ Expected<LayerOperations> layer_operations(const ModelConfig& config, const Step
                     "--scope forward",
                     config.name, to_string(elements)));
   }
+  return {};
+}
+
+Expected<LayerOperations> layer_operations(const ModelConfig& config, const StepShape& shape,
+                                           const StepCosts& costs) {
+  if (const auto checked = check_layers(config, shape); !checked) return error_of(checked);
+  const auto sizes = sizes_of(config, shape);
+  if (!sizes) return error_of(sizes);
   return outcome_of([&] {
     const Layer layer(config, shape, costs, *sizes);
     LayerOperations made{.forward = layer.forward()};

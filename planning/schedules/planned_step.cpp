@@ -8,6 +8,7 @@ namespace overlaptune {
 
 PlannedStep plan_model_step(const ModelConfig& config, const StepShape& shape,
                             const KnownRates& known, const StepGrounds& grounds) {
+  value_or_throw(check_layers(config, shape));
   const Platform& platform = grounds.platform;
   const std::int64_t gpus = std::int64_t{shape.tp} * shape.dp;
   if (shape.scope == Scope::step && shape.dp > 1 && gpus > platform.gpu_count &&

@@ -59,9 +59,13 @@ PlatformCosts::PlatformCosts(StepGrounds grounds, const ModelConfig& config,
     const Probe large = GemmProbe{
         .m = kLargeGemm, .n = kLargeGemm, .k = kLargeGemm, .elements = config.plain_elements};
     const Measurement* const found = measured(large);
-    const double us = found != nullptr
-                          ? found->time.median.count()
-                          : value_or_throw(grounds_.model.analytic().predict(large)).count();
+    const auto time = found != nullptr ? Expected<Microseconds>(found->time.median)
+                                       : grounds_.model.analytic().predict(large);
+    if (!time && is_quantised(elements_)) {
+      throw Failure(time.error().kind, fmt::format("{}, for attention; or give --attention-tflops",
+                                                   time.error().message));
+    }
+    const double us = value_or_throw(time).count();
     attention_flops_per_us_ = kAttentionOfGemm * 2 * std::pow(kLargeGemm, 3) / us;
   }
   const std::string in_plain =

@@ -104,7 +104,10 @@ struct LayerOperations {
 [[nodiscard]] Elements elements_of_layer(const ModelConfig& config);
 
 /// Error: a model whose layers are not dense and alike; sizes that `tp` does not divide; a training
-/// step with quantised products, which have no backward pass; costs that are not known.
+/// step with quantised products, which have no backward pass.
+[[nodiscard]] Expected<void> check_layers(const ModelConfig& config, const StepShape& shape);
+
+/// Error: as `check_layers`; costs that are not known.
 [[nodiscard]] Expected<LayerOperations> layer_operations(const ModelConfig& config,
                                                          const StepShape& shape,
                                                          const StepCosts& costs);

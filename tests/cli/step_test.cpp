@@ -303,6 +303,22 @@ TEST(Step, a_layer_of_8_bit_products) {
   tool::json(folder, "step --db f.db --model eight.json --tp 4 --tokens 2k --scope forward --json");
 }
 
+TEST(Step, attention_beside_8_bit_products_needs_a_rate_of_16_bits) {
+  const Folder folder;
+  make_8_bit_database(folder);
+  tool::json(folder,
+             "tune --machine sim:h200-nvlink-x4 --db eight.db --quick-probe --top-k 1 "
+             "--problem gemm_reduce_scatter:2048,1024,256:e4m3_rows_bf16:4");
+  const std::string question = "step --db eight.db --model eight.json --tp 4 --tokens 2k ";
+  expect_refused(folder, question + "--scope layer",
+                 "run `overlaptune probe --dtype bf16` first, for attention; or give "
+                 "--attention-tflops");
+  // More probes would not help a training step.
+  expect_refused(folder, question, "have no backward pass");
+  const json given = tool::json(folder, question + "--scope layer --attention-tflops 400 --json");
+  EXPECT_EQ(by_name(given).at("forward attention 0").at("cost_source"), "tensor rate given");
+}
+
 TEST(Step, a_winner_that_is_sequential_by_another_transport_is_a_cost_of_the_pair) {
   const Folder folder;
   folder.write("small.json", kLlamaOfStep);
