@@ -27,18 +27,21 @@ class Tensor:
             raise ValueError(f"{self.shape} and {other.shape} do not fit")
         return Tensor(map(max, pairs), "fp32" if "fp32" in (self.dtype, other.dtype) else self.dtype)
 
+    def __gt__(self, other):
+        return Tensor(self.shape, "bool")
+
     __add__ = __radd__ = __sub__ = __mul__ = __rmul__ = __truediv__ = combined
 
     def same(self, *_):
         return self
 
-    __neg__ = __rpow__ = square = cos = sin = contiguous = clone = same
+    __neg__ = __rpow__ = square = cos = sin = contiguous = clone = abs = clamp = same
 
     def numel(self):
         return math.prod(self.shape)
 
     def element_size(self):
-        return 4 if self.dtype == "fp32" else 2
+        return {"fp32": 4, "e4m3": 1, "u8": 1}.get(self.dtype, 2)
 
     def __matmul__(self, other):
         if self.shape[-1] != other.shape[0] or self.dtype != other.dtype:
@@ -74,7 +77,14 @@ class Tensor:
             raise ValueError(f"{self.shape}: {self.shape[dim]} as {sizes}")
         return Tensor((*self.shape[:dim], *sizes, *self.shape[dim + 1:]), self.dtype)
 
-    def flatten(self, dim):
+    def amax(self, dim):
+        return Tensor(self.shape[:-1], self.dtype)
+
+    def reshape(self, *shape):
+        missing = self.numel() // -math.prod(shape)
+        return Tensor((missing if size == -1 else size for size in shape), self.dtype)
+
+    def flatten(self, dim=0):
         return Tensor((*self.shape[:dim], math.prod(self.shape[dim:])), self.dtype)
 
     def transpose(self, one, other):
@@ -86,6 +96,8 @@ class Tensor:
         return self.transpose(0, 1)
 
     def unsqueeze(self, dim):
+        if dim == -1:
+            return Tensor((*self.shape, 1), self.dtype)
         return Tensor((*self.shape[:dim], 1, *self.shape[dim:]), self.dtype)
 
     def squeeze(self, dim):
@@ -97,12 +109,24 @@ def all_gather(whole, part):
         raise ValueError(f"{part.shape} of each rank in {whole.shape}")
 
 
+def scaled_product(x, weight, scale_a, scale_b, out_dtype, use_fast_accum, out):
+    """torch._scaled_mm with a scale for each row."""
+    if (x.dtype, weight.dtype) != ("e4m3", "e4m3") or x.shape[1] != weight.shape[0]:
+        raise ValueError(f"{x.shape} {x.dtype} @ {weight.shape} {weight.dtype}")
+    if (scale_a.shape, scale_b.shape) != ((x.shape[0], 1), (1, weight.shape[1])):
+        raise ValueError(f"scales {scale_a.shape} and {scale_b.shape} of {x.shape} @ {weight.shape}")
+    return Tensor((x.shape[0], weight.shape[1]), out_dtype)
+
+
 def install(attention: Any) -> Any:
     """Takes PyTorch's place for the imports that follow. `attention` stands for scaled_dot_product_attention."""
     torch = types.ModuleType("torch")
     torch.Tensor, torch.dtype = Tensor, str
     torch.bfloat16, torch.float16, torch.float32 = "bf16", "fp16", "fp32"
-    torch.float8_e4m3fn = "e4m3"
+    torch.float8_e4m3fn, torch.uint8 = "e4m3", "u8"
+    torch.where = lambda condition, one, other: one
+    torch.ones_like = lambda tensor: tensor
+    torch._scaled_mm = scaled_product
     torch.randn = lambda *shape, device: Tensor(shape[0] if isinstance(shape[0], tuple) else shape, "fp32")
     torch.arange = lambda count, device, dtype: Tensor((count,), dtype)
     torch.empty = lambda shape, dtype, device: Tensor(shape, dtype)

@@ -1,5 +1,6 @@
 """The layer of scripts/compare-step on tensors without numbers: which products run in which order, on which operands."""
 
+import dataclasses
 import json
 import sys
 import unittest
@@ -29,7 +30,7 @@ import pointwise  # noqa: E402
 import products  # noqa: E402
 import single_operations  # noqa: E402
 from layer_shape import PRODUCTS, shape_of  # noqa: E402
-from overlaptune import Answer, Error, Op  # noqa: E402
+from overlaptune import Answer, Dtype, Error, Op  # noqa: E402
 from prediction import OTHERS  # noqa: E402
 
 TOKENS, ROWS = 64, 64 // RANKS
@@ -55,11 +56,15 @@ class World:
     def enqueue(self, plan, a, b, c):
         self.ran.append((plan.problem, a.shape, b.shape, c.shape, {a.dtype, b.dtype, c.dtype}))
 
+    def enqueue_scaled(self, plan, a, a_scales, b, b_scales, c):
+        scales = (a_scales.shape, b_scales.shape, a_scales.dtype, b_scales.dtype)
+        self.ran.append((plan.problem, a.shape, b.shape, c.shape, {a.dtype, b.dtype}, c.dtype, scales))
 
-def made(sequence, layers=2):
+
+def made(sequence, layers=2, shape=SHAPE):
     world = World()
-    stack = layer.stack_of(SHAPE, layer.weights_of(SHAPE, layers), TOKENS, sequence)
-    problems = products.problems_of(SHAPE, TOKENS, RANKS, sequence)
+    stack = layer.stack_of(shape, layer.weights_of(shape, layers), TOKENS, sequence)
+    problems = products.problems_of(shape, TOKENS, RANKS, sequence)
     plans = products.plans_of(world, problems, world.answer)
     return stack, problems, products.by_plans(world, plans, "bf16"), world
 
@@ -87,12 +92,47 @@ class Layers(unittest.TestCase):
     def test_pytorchs_layer_and_the_reference_have_the_same_shapes_and_attention(self):
         for sequence in (True, False):
             stack, problems, _, _ = made(sequence)
-            for dtype in ("bf16", "fp32"):
+            for dtype, product in (("bf16", products.by_torch(problems, "bf16")), ("fp32", products.in_fp32(problems))):
                 del ATTENDED[:]
-                h, residual = layer.forward(stack, pointwise.EAGER, products.by_torch(problems), dtype)
+                h, residual = layer.forward(stack, pointwise.EAGER, product, dtype)
                 self.assertEqual((h.shape, h.dtype, residual.dtype), (stack.h.shape, dtype, dtype))
                 self.assertEqual(ATTENDED, [((1, 16, TOKENS, 128), (1, 4, TOKENS, 128), (1, 4, TOKENS, 128), {"bf16"},
                                              True, True)] * 2)
+
+
+class LayersOf8Bits(unittest.TestCase):
+    #: A file may leave products in 16 bits.
+    SHAPE = dataclasses.replace(SHAPE, dtypes={**SHAPE.dtypes, **dict.fromkeys(("qkv", "o", "down"), "e4m3_rows_bf16")})
+
+    def test_plans_have_operands_of_8_bits_and_a_scale_for_each_row(self):
+        for sequence in (True, False):
+            stack, problems, product, world = made(sequence, 1, self.SHAPE)
+            h, residual = layer.forward(stack, pointwise.EAGER, product, "bf16")
+            self.assertEqual((h.dtype, residual.dtype), ("bf16", "bf16"))
+            of_8_bits = [each for each in world.ran if each[0].dtype == Dtype.E4M3_ROWS_BF16]
+            self.assertEqual([each[0] for each in of_8_bits],
+                             [problems[name] for name in ("qkv", "o", "down") if problems[name] is not None])
+            for problem, a, b, c, operands, result, scales in of_8_bits:
+                self.assertEqual((operands, result, b), ({"e4m3"}, "bf16", (problem.n, problem.k)))
+                self.assertEqual(scales, ((a[0],), (problem.n,), "fp32", "fp32"))
+            self.assertEqual({each[4] == {"bf16"} for each in world.ran if len(each) == 5}, {True} if sequence else set())
+
+    def test_pytorchs_layer_and_the_reference(self):
+        for sequence in (True, False):
+            stack, problems, _, _ = made(sequence, 1, self.SHAPE)
+            for dtype, product in (("bf16", products.by_torch(problems, "bf16")), ("fp32", products.in_fp32(problems))):
+                h, residual = layer.forward(stack, pointwise.EAGER, product, dtype)
+                self.assertEqual((h.shape, h.dtype, residual.dtype), (stack.h.shape, dtype, dtype))
+
+    def test_each_operation_is_measured_alone(self):
+        stack, problems, product, world = made(True, 1, self.SHAPE)
+        calls = operations.calls_of(stack, pointwise.EAGER, problems, {"sequential": product, "tuned": product})
+        self.assertEqual({name for name in calls if name.startswith("quantise")}, {"quantise qkv", "quantise o", "quantise down"})
+        for call in calls.values():
+            call(stack.layers[0])
+        for name in ("qkv", "o", "down"):
+            rows = ROWS if name == "qkv" else TOKENS
+            self.assertEqual(calls[f"quantise {name}"](stack.layers[0]).values.shape, (rows, problems[name].k))
 
 
 class Operations(unittest.TestCase):
@@ -140,7 +180,7 @@ class Plans(unittest.TestCase):
         problems = products.problems_of(SHAPE, TOKENS, RANKS, False)
         self.assertEqual([products.config_of(World(), problems[name]) for name in ("qkv", "o")],
                          ["", "sequential ctas=16 transport=peer_access (baseline)"])
-        self.assertIsInstance(products.by_torch(problems)("qkv", Tensor((4, SHAPE.hidden)), Tensor((8, SHAPE.hidden))),
+        self.assertIsInstance(products.by_torch(problems, "bf16")("qkv", Tensor((4, SHAPE.hidden)), Tensor((8, SHAPE.hidden))),
                               Tensor)
 
 

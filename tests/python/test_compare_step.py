@@ -79,6 +79,16 @@ class Predictions(unittest.TestCase):
             self.assertEqual([name for name in layer_shape.PRODUCTS if operations[name]["collective_us"] is None],
                              [] if sequence else ["qkv", "gate_up"])
 
+    def test_a_model_of_8_bits_has_its_inputs_quantised(self):
+        predicted = prediction.ask(built.PROGRAM, MODELS / "llama-3-70b-fp8.json", 8192, 2, True,
+                                   ["--machine", "sim:h200-nvlink-x2"])
+        self.assertEqual(predicted["dtypes"], dict.fromkeys(layer_shape.PRODUCTS, "e4m3_rows_bf16"))
+        self.assertEqual([name for name in predicted["operations"] if name not in layer_shape.PRODUCTS],
+                         [*prediction.OTHERS, *(f"quantise {name}" for name in layer_shape.PRODUCTS)])
+        # Half of 8192 rows of 8192, read in 16 bits and written in 8.
+        self.assertEqual(predicted["works"]["quantise qkv"]["amount"], 4096 * 8192 * 3)
+        self.assertEqual(set(self.asked("--machine", "sim:h200-nvlink-x2")["dtypes"].values()), {"bf16"})
+
     def test_what_step_refuses_is_said(self):
         with self.assertRaisesRegex(ValueError, "overlaptune step: .*/nowhere.db"):
             self.asked("--db", "/nowhere.db")
@@ -237,7 +247,7 @@ class StoredTimes(unittest.TestCase):
                        COLD_BYTES=1, RUNS=16, Call=object, graph_of=lambda call, layers: (call, 16),
                        single_calls=lambda *_: singles)}
         question = {"shape": dict(hidden=4096, heads=16, kv_heads=4, head_dim=128, width=7168, dtype="bfloat16",
-                                  epsilon=1e-5, rope_theta=1e4),
+                                  epsilon=1e-5, rope_theta=1e4, dtypes=dict.fromkeys(layer_shape.PRODUCTS, "bf16")),
                     "ranks": 2, "ranks_per_gpu": ranks_per_gpu, "sequence_parallel": True, "json": "",
                     "program": built.PROGRAM, "database": self.database, "stored_platform": self.platform,
                     "run": layer_times.new_run(self.platform, "0.1.0", "host", "compare-step --store")}

@@ -5,16 +5,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Union
 
 import torch
 import torch.distributed as dist
 from layer_shape import PRODUCTS, LayerShape
+from operands import SCALES
 from pointwise import Pointwise
 from torch import Tensor
 
+from overlaptune.torch import Scaled, quantized
+
+Matrix = Union[Tensor, Scaled]  #: an operand of a product: in 16 bits, or in 8 with scales
 #: Name of the product, its input and its weight [n, k]; returns the result after the collective.
-Product = Callable[[str, Tensor, Tensor], Tensor]
-Layer = dict[str, Tensor]  #: weights, by the names of the products and `attention norm`, `mlp norm`
+Product = Callable[[str, Matrix, Matrix], Tensor]
+
+
+@dataclass
+class Layer:
+    weights: dict[str, Matrix]  #: by the names of the products
+    norms: dict[str, Tensor]  #: `attention norm` and `mlp norm`
 
 
 @dataclass
@@ -42,14 +52,16 @@ def weights_of(shape: LayerShape, layers: int) -> list[Layer]:
     """Random weights. The ranks have different ones, except for the norms. Sums over all ranks are of the order of 1."""
     made: list[Layer] = []
     for _ in range(layers):
-        layer: Layer = {}
+        layer = Layer({}, {})
         for name in PRODUCTS:
             n, k = shape.weight(name)
             whole = k if name in ("qkv", "gate_up") else k * dist.get_world_size()
-            layer[name] = normal((n, k), whole**-0.5, dtype_of(shape))
+            weight = normal((n, k), whole**-0.5, dtype_of(shape))
+            scales = SCALES.get(shape.product_dtype(name))
+            layer.weights[name] = quantized(weight, scales) if scales else weight
         for name in ("attention norm", "mlp norm"):
-            layer[name] = 1 + normal((shape.hidden,), 0.1, dtype_of(shape))
-            dist.broadcast(layer[name], 0)
+            layer.norms[name] = 1 + normal((shape.hidden,), 0.1, dtype_of(shape))
+            dist.broadcast(layer.norms[name], 0)
         made.append(layer)
     return made
 
@@ -78,15 +90,25 @@ def attention(shape: LayerShape, heads: Tensor, qkv: Tensor) -> Tensor:
     return attended
 
 
+def operand(shape: LayerShape, pointwise: Pointwise, name: str, x: Tensor) -> Matrix:
+    """The input of a product as the product takes it."""
+    scales = SCALES.get(shape.product_dtype(name))
+    return Scaled(*pointwise.in_8_bits(x, scales)) if scales else x
+
+
 def one_layer(stack: Stack, layer: Layer, pointwise: Pointwise, product: Product, h: Tensor,
               residual: Tensor) -> tuple[Tensor, Tensor]:
     shape = stack.shape
-    x, residual = pointwise.add_norm(h, residual, layer["attention norm"], shape.epsilon)
-    qkv = product("qkv", x, layer["qkv"])
+
+    def multiplied(name: str, x: Tensor) -> Tensor:
+        return product(name, operand(shape, pointwise, name, x), layer.weights[name])
+
+    x, residual = pointwise.add_norm(h, residual, layer.norms["attention norm"], shape.epsilon)
+    qkv = multiplied("qkv", x)
     heads = pointwise.rope(qkv, stack.cos, stack.sin, shape.rotated)
-    h = product("o", attention(shape, heads, qkv), layer["o"])
-    x, residual = pointwise.add_norm(h, residual, layer["mlp norm"], shape.epsilon)
-    h = product("down", pointwise.activation(product("gate_up", x, layer["gate_up"])), layer["down"])
+    h = multiplied("o", attention(shape, heads, qkv))
+    x, residual = pointwise.add_norm(h, residual, layer.norms["mlp norm"], shape.epsilon)
+    h = multiplied("down", pointwise.activation(multiplied("gate_up", x)))
     return h, residual
 
 

@@ -21,9 +21,10 @@ class LayerShape:
     kv_heads: int
     head_dim: int
     width: int  #: the MLP's
-    dtype: str  #: bfloat16 or float16
+    dtype: str  #: bfloat16 or float16: of all that is no operand of a product in 8 bits
     epsilon: float  #: of the norms
     rope_theta: float
+    dtypes: dict[str, str]  #: of the problems of the products, by the names of `overlaptune step`
 
     @property
     def rotated(self) -> int:
@@ -48,11 +49,15 @@ class LayerShape:
             op = Op.ALL_GATHER_GEMM
         else:
             op = Op.GEMM_REDUCE_SCATTER if sequence_parallel else Op.GEMM_ALL_REDUCE
-        return Problem(op, tokens, n, k, ranks, Dtype.FP16 if self.dtype == "float16" else Dtype.BF16)
+        return Problem(op, tokens, n, k, ranks, self.product_dtype(product))
+
+    def product_dtype(self, product: str) -> Dtype:
+        return Dtype[self.dtypes[product].upper()]
 
 
 def shape_of(config: dict[str, Any], tp: int) -> LayerShape:
-    """The layer of a model (config.json of Hugging Face) that is divided over `tp` ranks."""
+    """The layer of a model (config.json of Hugging Face) that is divided over `tp` ranks, with products in 16 bits:
+    `overlaptune step` says which of them have 8-bit operands."""
     activation = config.get("hidden_act", "silu")
     if activation != "silu":
         raise ValueError(f"hidden_act = {activation}: expected silu, the gate of the MLP that is measured")
@@ -63,10 +68,11 @@ def shape_of(config: dict[str, Any], tp: int) -> LayerShape:
     if all_kv_heads % tp != 0 and tp % all_kv_heads != 0:
         raise ValueError(f"num_key_value_heads = {all_kv_heads}: expected a multiple or a divisor of {tp} ranks")
     hidden = int(config["hidden_size"])
+    dtype = "float16" if config.get("torch_dtype") == "float16" else "bfloat16"
     return LayerShape(hidden=hidden, heads=divided(config, "num_attention_heads", tp),
                       kv_heads=max(1, all_kv_heads // tp), head_dim=int(config.get("head_dim") or hidden // all_heads),
                       width=divided(config, "intermediate_size", tp),
-                      dtype="float16" if config.get("torch_dtype") == "float16" else "bfloat16",
+                      dtype=dtype, dtypes=dict.fromkeys(PRODUCTS, "fp16" if dtype == "float16" else "bf16"),
                       epsilon=float(config.get("rms_norm_eps", 1e-5)), rope_theta=float(config.get("rope_theta", 1e4)))
 
 

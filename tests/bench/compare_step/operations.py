@@ -6,23 +6,24 @@ from __future__ import annotations
 from typing import Optional
 
 import torch
-from layer import Product, Stack, one_layer
+from layer import Matrix, Product, Stack, one_layer
 from layer_shape import GATHERED, PRODUCTS
-from operands import exchanged, gathered
+from operands import exchanged, gathered, input_of, result_dtype
 from pointwise import EAGER, Pointwise
-from products import Problems, by_torch
+from products import Problems, by_torch, multiplied, operands_of
 from single_operations import Call, single_calls
 from torch import Tensor
 
 from overlaptune import Problem
+from overlaptune.torch import Scaled
 
 
-def inputs_and_results(stack: Stack, problems: Problems) -> dict[str, tuple[Tensor, Tensor]]:
+def inputs_and_results(stack: Stack, problems: Problems) -> dict[str, tuple[Matrix, Tensor]]:
     """The inputs and results of the products of the first layer."""
-    seen: dict[str, tuple[Tensor, Tensor]] = {}
-    plain = by_torch(problems)
+    seen: dict[str, tuple[Matrix, Tensor]] = {}
+    plain = by_torch(problems, stack.h.dtype)
 
-    def product(name: str, x: Tensor, weight: Tensor) -> Tensor:
+    def product(name: str, x: Matrix, weight: Matrix) -> Tensor:
         y = plain(name, x, weight)
         seen[name] = x, y
         return y
@@ -31,21 +32,25 @@ def inputs_and_results(stack: Stack, problems: Problems) -> dict[str, tuple[Tens
     return seen
 
 
-def gemm_alone(name: str, x: Tensor, problem: Optional[Problem]) -> Call:
-    a = x if problem is None else gathered(problem, x)
-    return lambda layer: torch.matmul(a, layer[name].t())
+def gemm_alone(stack: Stack, name: str, x: Matrix, problem: Optional[Problem]) -> Call:
+    whole = x
+    if problem is not None:
+        a, scales = input_of(operands_of(problem, x, stack.layers[0].weights[name]))
+        whole = a if scales is None else Scaled(a, scales)
+    return lambda layer: multiplied(whole, layer.weights[name], stack.h.dtype)
 
 
-def collective_alone(name: str, x: Tensor, problem: Problem) -> Call:
-    """NCCL's, as PyTorch calls it; sums are of zeros, which an all-reduce leaves as they are."""
+def collective_alone(name: str, x: Matrix, problem: Problem) -> Call:
+    """NCCL's, as PyTorch calls it; sums are of zeros, which an all-reduce leaves as they are. Scales stay at home."""
     if name in GATHERED:
-        return lambda layer: gathered(problem, x)
-    partial = torch.zeros((problem.m, problem.n), dtype=x.dtype, device=x.device)
+        values = x.values if isinstance(x, Scaled) else x
+        return lambda layer: gathered(problem, values)
+    partial = torch.zeros((problem.m, problem.n), dtype=result_dtype(problem), device="cuda")
     return lambda layer: exchanged(problem, partial)
 
 
-def by_way(name: str, x: Tensor, product: Product) -> Call:
-    return lambda layer: product(name, x, layer[name])
+def by_way(name: str, x: Matrix, product: Product) -> Call:
+    return lambda layer: product(name, x, layer.weights[name])
 
 
 def calls_of(stack: Stack, pointwise: Pointwise, problems: Problems, ways: dict[str, Product]) -> dict[str, Call]:
@@ -53,8 +58,9 @@ def calls_of(stack: Stack, pointwise: Pointwise, problems: Problems, ways: dict[
     seen = inputs_and_results(stack, problems)
     calls = single_calls(stack, pointwise, seen["qkv"][1], seen["gate_up"][1])
     for name in PRODUCTS:
-        x, problem = seen[name][0].contiguous(), problems[name]
-        calls[f"{name} gemm"] = gemm_alone(name, x, problem)
+        x, problem = seen[name][0], problems[name]
+        x = x if isinstance(x, Scaled) else x.contiguous()
+        calls[f"{name} gemm"] = gemm_alone(stack, name, x, problem)
         if problem is None:
             continue
         calls[f"{name} collective"] = collective_alone(name, x, problem)

@@ -119,6 +119,7 @@ def main() -> None:
         question = question_of(options)
         if options.file != "-":
             question["predictions"] = predictions_of(options, question)
+            question["shape"]["dtypes"] = question["predictions"][0]["dtypes"]
             if options.store:
                 question.update(stored_as(options, question["predictions"]))
             Path(options.file).write_text(json.dumps(question, indent=1) + "\n")

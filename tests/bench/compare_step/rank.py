@@ -17,7 +17,7 @@ from layer import Product, Stack, forward, stack_of, weights_of
 from layer_shape import LayerShape
 from operations import attention_tflops, calls_of
 from pointwise import EAGER, Pointwise
-from products import Plans, Problems, by_async_tp, by_plans, by_torch, config_of, plans_of, problems_of, shared_bytes
+from products import Plans, Problems, by_async_tp, by_plans, by_torch, config_of, in_fp32, plans_of, problems_of, shared_bytes
 from ranks import pointwise_for, say, start
 from rounds import Rounds
 from single_operations import graph_of
@@ -48,7 +48,7 @@ def async_tp_way(stack: Stack, pointwise: Pointwise) -> tuple[Optional[Way], str
     why = ""
     try:
         enable_symmetric_memory()
-        way = captured_way(stack, pointwise, by_async_tp())
+        way = captured_way(stack, pointwise, by_async_tp(stack.h.dtype))
     except Exception as error:  # it is no part of PyTorch's interface, and changes with releases
         why = " ".join(str(error).split())[:200] or type(error).__name__
     failed = torch.tensor([float(bool(why))], device="cuda")
@@ -89,7 +89,7 @@ class Comparison:
         stack = stack_of(self.shape, self.layers, tokens, question["sequence_parallel"])
         pointwise, how = pointwise_for(question, stack)
         planned = {name: by_plans(self.world, plans, stack.h.dtype) for name, plans in self.plans[tokens].items()}
-        products: dict[str, Product] = {**planned, "torch": by_torch(problems)}
+        products: dict[str, Product] = {**planned, "torch": by_torch(problems, stack.h.dtype)}
         ways = {name: captured_way(stack, pointwise, product) for name, product in products.items()}
         no_async_tp = "it has no product with an all-reduce"
         if question["sequence_parallel"]:
@@ -98,7 +98,7 @@ class Comparison:
                 ways["async_tp"] = way
         times = Rounds(question["round_ms"]).timed([way.replay for way in ways.values()], question["rounds"])
         count = question["layers"]
-        reference = forward(stack, EAGER, by_torch(problems), torch.float32)
+        reference = forward(stack, EAGER, in_fp32(problems), torch.float32)
         input_sum = stack.h.float() + stack.residual.float()
         results = {name: run_once(way, input_sum) for name, way in ways.items()}
         errors = errors_of(results, (reference[0], reference[1] - input_sum))

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from layer import Stack
+from layer import Stack, operand
 from pointwise import EAGER, Pointwise, compiled
 
 
@@ -41,9 +41,9 @@ def pointwise_for(question: dict[str, Any], stack: Stack) -> tuple[Pointwise, st
         kernels = compiled()
         qkv, gate_up = (torch.zeros((stack.cos.shape[0], columns), dtype=stack.h.dtype, device="cuda")
                         for columns in (stack.shape.qkv, 2 * stack.shape.width))
-        kernels.add_norm(stack.h, stack.residual, stack.layers[0]["mlp norm"], stack.shape.epsilon)
+        kernels.add_norm(stack.h, stack.residual, stack.layers[0].norms["mlp norm"], stack.shape.epsilon)
         kernels.rope(qkv, stack.cos, stack.sin, stack.shape.rotated)
-        kernels.activation(gate_up)
+        operand(stack.shape, kernels, "down", kernels.activation(gate_up))
         torch.cuda.synchronize()
     except Exception as error:  # a compiler, its own compiler or a driver may be missing
         why = " ".join(str(error).split())[:200] or type(error).__name__

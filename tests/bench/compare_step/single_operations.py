@@ -8,7 +8,9 @@ import math
 from collections.abc import Callable, Iterator
 
 from captured import Captured
-from layer import Layer, Stack, attention
+from layer import Layer, Stack, attention, operand
+from layer_shape import PRODUCTS
+from operands import SCALES
 from pointwise import EAGER, Pointwise
 from rounds import Replay
 from torch import Tensor
@@ -30,13 +32,21 @@ def single_calls(stack: Stack, pointwise: Pointwise, qkv: Tensor, gate_up: Tenso
     shape = stack.shape
     residuals = in_turn(stack.residual)
     heads = EAGER.rope(qkv, stack.cos, stack.sin, shape.rotated)
+    attended, gated = (x[:, :shape.weight(name)[1]].contiguous() for x, name in ((qkv, "o"), (gate_up, "down")))
+    inputs = {"qkv": stack.h, "o": attended, "gate_up": stack.h, "down": gated}
+
+    def quantised(name: str) -> Call:
+        return lambda layer: operand(shape, pointwise, name, inputs[name])
+
     return {
-        "attention norm": lambda layer: pointwise.add_norm(stack.h, next(residuals), layer["attention norm"],
+        "attention norm": lambda layer: pointwise.add_norm(stack.h, next(residuals), layer.norms["attention norm"],
                                                            shape.epsilon),
         "rope": lambda layer: pointwise.rope(qkv, stack.cos, stack.sin, shape.rotated),
         "attention": lambda layer: attention(shape, heads, qkv),
-        "mlp norm": lambda layer: pointwise.add_norm(stack.h, next(residuals), layer["mlp norm"], shape.epsilon),
-        "activation": lambda layer: pointwise.activation(gate_up)}
+        "mlp norm": lambda layer: pointwise.add_norm(stack.h, next(residuals), layer.norms["mlp norm"],
+                                                     shape.epsilon),
+        "activation": lambda layer: pointwise.activation(gate_up),
+        **{f"quantise {name}": quantised(name) for name in PRODUCTS if shape.product_dtype(name) in SCALES}}
 
 
 def graph_of(call: Call, layers: list[Layer]) -> tuple[Replay, int]:

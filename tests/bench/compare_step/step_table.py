@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any, Optional
 
 from layer_shape import PRODUCTS
-from prediction import OTHERS
 
 Pass = dict[str, Any]
 Row = tuple[Optional[float], ...]
@@ -58,6 +57,11 @@ def tuned_us(product: dict[str, Any]) -> float:
     return apart if overlapped is None else min(apart, overlapped)
 
 
+def others_of(measured: Pass) -> list[str]:
+    """The operations that are no products."""
+    return [name for name in measured["predicted"]["operations"] if name not in PRODUCTS]
+
+
 def operation_rows(measured: Pass) -> list[tuple[str, Row, str]]:
     """Name, the six figures and the config of each operation; the last row has the sums."""
     predicted, alone, configs = measured["predicted"]["operations"], measured["alone_us"], measured["configs"]
@@ -70,7 +74,7 @@ def operation_rows(measured: Pass) -> list[tuple[str, Row, str]]:
         rows.append((name, (first, second, error_percent(first, second), third, fourth, error_percent(third, fourth)),
                      config))
 
-    for name in OTHERS:
+    for name in others_of(measured):
         us, took = predicted[name]["us"], alone[name]
         add(name, (us, took, None, None), predicted[name]["source"])
         sums.append((us, took, us, took))
@@ -94,8 +98,8 @@ def with_measured_others(measured: Pass) -> tuple[float, float]:
     """The predicted times of the layer, sequential and tuned, if attention, norms, rope and activation took what they
     take alone: the errors that are left are those of products and collectives, and of operations beside others."""
     operations, alone = measured["predicted"]["operations"], measured["alone_us"]
-    more = {name: alone[name] - operations[name]["us"] for name in OTHERS}
-    beside_fused = sum(more[name] * operations[name]["beside_fused"] for name in OTHERS)
+    more = {name: alone[name] - operations[name]["us"] for name in others_of(measured)}
+    beside_fused = sum(us * operations[name]["beside_fused"] for name, us in more.items())
     predicted = measured["predicted"]
     return predicted["sequential_us"] + sum(more.values()), predicted["tuned_us"] + beside_fused
 

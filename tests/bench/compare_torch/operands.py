@@ -81,17 +81,22 @@ def for_scaled_mm(x_scales: torch.Tensor, weight_scales: torch.Tensor) -> tuple[
     return x_scales.reshape(-1, 1), weight_scales.reshape(1, -1)
 
 
+def scaled_product(x: Scaled, weight: Scaled, dtype: torch.dtype, fast: bool = True, out: Any = None) -> torch.Tensor:
+    """PyTorch's product of 8-bit operands, without a collective."""
+    of_x, of_weight = for_scaled_mm(x.scales, weight.scales)
+    y: torch.Tensor = torch._scaled_mm(x.values, weight.values.t(), scale_a=of_x, scale_b=of_weight, out_dtype=dtype,
+                                       use_fast_accum=fast, out=out)
+    return y
+
+
 def multiplied(operands: Operands, x: torch.Tensor, x_scales: Optional[torch.Tensor], out: Any = None) -> torch.Tensor:
     """The product of an x like that of the operands with their weight."""
-    weight = operands.weight.t()
     if x_scales is None:
+        weight = operands.weight.t()
         return x @ weight if out is None else torch.matmul(x, weight, out=out)
     assert operands.weight_scales is not None
-    of_x, of_weight = for_scaled_mm(x_scales, operands.weight_scales)
-    y: torch.Tensor = torch._scaled_mm(x, weight, scale_a=of_x, scale_b=of_weight,
-                                       out_dtype=result_dtype(operands.problem),
-                                       use_fast_accum=operands.problem.dtype not in EXACT, out=out)
-    return y
+    return scaled_product(Scaled(x, x_scales), Scaled(operands.weight, operands.weight_scales),
+                          result_dtype(operands.problem), operands.problem.dtype not in EXACT, out)
 
 
 def input_of(operands: Operands) -> tuple[torch.Tensor, Optional[torch.Tensor]]:

@@ -17,7 +17,7 @@ from operands import EXACT, Operands, exchanged, for_scaled_mm, gathered, input_
 
 from overlaptune import Answer, ArgumentError, Error, Op, Problem, run
 from overlaptune.run import Plan
-from overlaptune.torch import World
+from overlaptune.torch import Scaled, World
 
 #: Transports of `sequential` with their numbers of CTAs.
 SEQUENTIALS = (("ring", 0), ("symmetric", 0), ("copy_engine", 0), ("peer_access", 16), ("peer_access", 32))
@@ -136,25 +136,36 @@ def torchs_overlap(operands: Operands) -> Way:
 
 def torchs_scaled_overlap(operands: Operands) -> Way:
     """The same for 8-bit operands. Scales of rows are those of this rank's rows."""
-    problem, x, weight = operands.problem, operands.x, operands.weight.t()
-    of_x, of_weight = for_scaled_mm(*operands.scales())
-    dtype = result_dtype(problem)
+    problem = operands.problem
+    of_x, of_weight = operands.scales()
+    x, weight = Scaled(operands.x, of_x), Scaled(operands.weight, of_weight)
+    dtype, fast = result_dtype(problem), problem.dtype not in EXACT
     last: list[torch.Tensor] = []
-    fast = problem.dtype not in EXACT
-    if problem.op == Op.ALL_GATHER_GEMM:
-        gather = torch.ops.symm_mem.fused_all_gather_scaled_matmul
+    gathers = problem.op == Op.ALL_GATHER_GEMM
+    overlapped = gathered_scaled_product if gathers else scattered_scaled_product
 
-        def gather_and_multiply() -> None:
-            last[:] = gather(x, [weight], of_x, [of_weight], 0, group_name(), [None], [None], [dtype], [fast])[1]
+    def call() -> None:
+        last[:] = [overlapped(x, weight, dtype, fast)]
 
-        return Way("torch", "fused_all_gather_scaled_matmul", gather_and_multiply, lambda: last[0])
-    scatter = torch.ops.symm_mem.fused_scaled_matmul_reduce_scatter
+    name = "fused_all_gather_scaled_matmul" if gathers else "fused_scaled_matmul_reduce_scatter"
+    return Way("torch", name, call, lambda: last[0])
 
-    def multiply_and_scatter() -> None:
-        last[:] = [scatter(x, weight, of_x, of_weight, "sum", 0, 0, group_name(), [problem.m, problem.n], None, None, dtype,
-                           fast)]
 
-    return Way("torch", "fused_scaled_matmul_reduce_scatter", multiply_and_scatter, lambda: last[0])
+def gathered_scaled_product(x: Scaled, weight: Scaled, dtype: torch.dtype, fast: bool = True) -> torch.Tensor:
+    """The rows of all ranks times a weight of this one, by PyTorch's asynchronous tensor parallelism."""
+    of_x, of_weight = for_scaled_mm(x.scales, weight.scales)
+    y: torch.Tensor = torch.ops.symm_mem.fused_all_gather_scaled_matmul(
+        x.values, [weight.values.t()], of_x, [of_weight], 0, group_name(), [None], [None], [dtype], [fast])[1][0]
+    return y
+
+
+def scattered_scaled_product(x: Scaled, weight: Scaled, dtype: torch.dtype, fast: bool = True) -> torch.Tensor:
+    """This rank's rows of the sum over the ranks, likewise."""
+    of_x, of_weight = for_scaled_mm(x.scales, weight.scales)
+    shape = [x.values.shape[0], weight.values.shape[0]]
+    y: torch.Tensor = torch.ops.symm_mem.fused_scaled_matmul_reduce_scatter(
+        x.values, weight.values.t(), of_x, of_weight, "sum", 0, 0, group_name(), shape, None, None, dtype, fast)
+    return y
 
 
 def plain_way(operands: Operands) -> Way:
