@@ -103,9 +103,12 @@ class Builder {
   int pointwise(const std::string& kind, LayerWork work, double elements, std::vector<int> after) {
     return moving(kind, work, elements * kElementBytes, std::move(after));
   }
-  /// Reads so many elements of 16 bits and writes the operands of a product.
+  /// Reads so many elements of 16 bits and writes the operands of a product. Rows with scales of
+  /// their own are read twice: for their largest number, and to be divided (docs/step.md, "Models
+  /// of 8 bits"). One scale for all is known before.
   int quantise(const Projection& of, double elements, std::vector<int> after) {
-    const double bytes = kElementBytes + static_cast<double>(operand_bytes(of.elements));
+    const double reads = scales_of(of.elements) == Scales::rows ? 2 : 1;
+    const double bytes = reads * kElementBytes + static_cast<double>(operand_bytes(of.elements));
     return moving("quantise " + of.name, LayerWork::quantise, elements * bytes, std::move(after));
   }
   int attention(const std::string& kind, double flops, double elements, std::vector<int> after) {

@@ -265,8 +265,8 @@ TEST(Step, a_layer_of_8_bit_products) {
   EXPECT_EQ(eight.at("forward reduce_scatter of o 0").at("amount"), 2 * 2048 * 1024);
   const json& quantised = eight.at("forward quantise gate_up 0");
   EXPECT_EQ(quantised.at("work"), "quantise");
-  EXPECT_EQ(quantised.at("amount"), 3 * 512 * 1024);
-  EXPECT_EQ(eight.at("forward quantise down 0").at("amount"), 3 * 2048 * 1024);
+  EXPECT_EQ(quantised.at("amount"), 5 * 512 * 1024);
+  EXPECT_EQ(eight.at("forward quantise down 0").at("amount"), 5 * 2048 * 1024);
   EXPECT_EQ(eight.at("forward attention 0").at("us"), sixteen.at("forward attention 0").at("us"));
   EXPECT_LT(eight.at("forward gate_up 0").at("us"), sixteen.at("forward gate_up 0").at("us"));
   EXPECT_THAT(plan.at("notes").dump(), HasSubstr("quantising"));

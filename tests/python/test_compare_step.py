@@ -85,8 +85,8 @@ class Predictions(unittest.TestCase):
         self.assertEqual(predicted["dtypes"], dict.fromkeys(layer_shape.PRODUCTS, "e4m3_rows_bf16"))
         self.assertEqual([name for name in predicted["operations"] if name not in layer_shape.PRODUCTS],
                          [*prediction.OTHERS, *(f"quantise {name}" for name in layer_shape.PRODUCTS)])
-        # Half of 8192 rows of 8192, read in 16 bits and written in 8.
-        self.assertEqual(predicted["works"]["quantise qkv"]["amount"], 4096 * 8192 * 3)
+        # Half of 8192 rows of 8192, read twice in 16 bits and written in 8.
+        self.assertEqual(predicted["works"]["quantise qkv"]["amount"], 4096 * 8192 * 5)
         self.assertEqual(set(self.asked("--machine", "sim:h200-nvlink-x2")["dtypes"].values()), {"bf16"})
 
     def test_what_step_refuses_is_said(self):

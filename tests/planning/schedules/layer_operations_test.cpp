@@ -357,9 +357,9 @@ TEST(LayerOperations, inputs_of_8_bit_products_are_quantised) {
   const auto expect = [&](const StepShape& shape, const std::string& name, std::int64_t elements) {
     const LayerPass pass = made(shape, costs, quantised_8b()).forward;
     const Task& each = task(pass, "forward quantise " + name);
-    // Two bytes are read, one is written.
-    EXPECT_EQ(each.probe, (LayerProbe{LayerWork::quantise, 3 * elements, 1})) << name;
-    EXPECT_DOUBLE_EQ(each.us, 3.0 * static_cast<double>(elements) / 4e6 + 3) << name;
+    // Two bytes are read twice, one is written.
+    EXPECT_EQ(each.probe, (LayerProbe{LayerWork::quantise, 5 * elements, 1})) << name;
+    EXPECT_DOUBLE_EQ(each.us, 5.0 * static_cast<double>(elements) / 4e6 + 3) << name;
     EXPECT_EQ(each.resource, Resource::compute);
     EXPECT_EQ(each.source, "memory");
     EXPECT_EQ(each.doubt.high, 2);
@@ -378,6 +378,14 @@ TEST(LayerOperations, inputs_of_8_bit_products_are_quantised) {
   expect(plain, "down", 2048 * 3584);
 }
 
+TEST(LayerOperations, inputs_with_one_known_scale_are_read_once) {
+  ModelConfig config = quantised_8b();
+  config.elements = Elements::e4m3_tensor_bf16;
+  const LayerPass pass = made(kPass, simple_costs(), config).forward;
+  EXPECT_EQ(task(pass, "forward quantise down").probe,
+            (LayerProbe{LayerWork::quantise, 3 * 2048 * 3584, 1}));
+}
+
 TEST(LayerOperations, stored_times_of_quantising_come_before_the_rate) {
   StepCosts costs = simple_costs();
   costs.stored = [](const LayerProbe& probe) -> std::optional<Cost> {
@@ -385,7 +393,7 @@ TEST(LayerOperations, stored_times_of_quantising_come_before_the_rate) {
     return Cost{1e-6 * static_cast<double>(probe.amount), "stored"};
   };
   const LayerPass pass = made(kPass, costs, quantised_8b()).forward;
-  EXPECT_DOUBLE_EQ(task(pass, "forward quantise down").us, 3e-6 * 2048 * 3584);
+  EXPECT_DOUBLE_EQ(task(pass, "forward quantise down").us, 5e-6 * 2048 * 3584);
   EXPECT_EQ(task(pass, "forward quantise down").source, "stored");
   EXPECT_EQ(task(pass, "forward activation").source, "memory");
 }
