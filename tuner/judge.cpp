@@ -49,16 +49,30 @@ std::optional<Candidate> taken_from(std::vector<Candidate>& known, const Config&
 }  // namespace
 
 Expected<JudgedProblem> judge(Machine& machine, Store& store, TuningRunId run,
-                              CandidateSource& proposals, RunMonitor& monitor) {
+                              CandidateSource& proposals, RunMonitor& monitor,
+                              JudgedProblem before) {
   Kernels kernels(machine);
   if (auto ready = kernels.prepare(proposals.likely()); !ready) return error_of(ready);
+  JudgedProblem judged = std::move(before);
   auto candidate = proposals.next();
-  if (!candidate) return JudgedProblem{.finished = true};
-  const Candidate sequential = *candidate;
+  if (!candidate) {
+    judged.finished = true;
+    return judged;
+  }
+  const Candidate sequential = judged.candidates.empty() ? *candidate : judged.candidates.front();
   const std::string name = to_string(sequential.problem);
+  const auto judged_before = [&](const Config& config) {
+    return std::ranges::find(judged.candidates, config, &Candidate::config);
+  };
   std::vector<Candidate> known = store.candidates(run, sequential.problem, sequential.launch);
-  JudgedProblem judged;
+  std::erase_if(known, [&](const Candidate& each) {
+    return judged_before(each.config) != judged.candidates.end();
+  });
   for (; candidate; candidate = proposals.next()) {
+    if (const auto found = judged_before(candidate->config); found != judged.candidates.end()) {
+      proposals.judged(*found);
+      continue;
+    }
     if (auto stored = taken_from(known, candidate->config)) {
       proposals.judged(*stored);
       judged.candidates.push_back(std::move(*stored));

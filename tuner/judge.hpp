@@ -22,12 +22,13 @@ struct JudgedProblem {
   bool finished = false;  ///< every proposed candidate has a verdict
 };
 
-/// Runs each candidate beside the first one, which is `sequential`. Candidates that the run has in
-/// the database are not measured again. Each result is stored before the next candidate is run. The
-/// function ends early once the monitor says stop, once the problem has had its share of the budget
-/// and two candidates, and, with a warning, where the problem does not
-/// fit the machine's memory. Error: the machine is lost.
+/// Runs each candidate beside the first one, which is `sequential`, and adds it to what was judged
+/// before. Candidates that the run has in the database are not measured again. Each result is
+/// stored before the next candidate is run. The function ends early once the monitor says stop,
+/// once the problem has had its share of the budget and two candidates, and, with a warning, where
+/// the problem does not fit the machine's memory. Error: the machine is lost.
 [[nodiscard]] Expected<JudgedProblem> judge(Machine& machine, Store& store, TuningRunId run,
-                                            CandidateSource& proposals, RunMonitor& monitor);
+                                            CandidateSource& proposals, RunMonitor& monitor,
+                                            JudgedProblem before = {});
 
 }  // namespace overlaptune

@@ -35,20 +35,21 @@ std::vector<Candidate> for_second_run(std::vector<Candidate> candidates,
 
 }  // namespace
 
-Expected<std::optional<Winner>> WinnerKeeper::keep(JudgedProblem problem, bool run_again) {
+Expected<Kept> WinnerKeeper::keep(JudgedProblem problem, bool run_again) {
   std::vector<Candidate>& candidates = problem.candidates;
-  if (candidates.empty()) return std::nullopt;
+  if (candidates.empty()) return Kept{};
   const Candidate sequential = candidates.front();
   if (!problem.finished) {
     const auto stored = store_.winner(run_.platform, sequential.problem, sequential.launch);
-    if (stored && stored->run != run_.id) return std::nullopt;
+    if (stored && stored->run != run_.id) return Kept{};
   }
   if (sequential.verdict != Verdict::valid || !sequential.measured) {
-    if (fastest(candidates) == nullptr) return std::nullopt;
+    if (fastest(candidates) == nullptr) return Kept{};
     spdlog::warn("{}: no winner, since there is nothing to compare with: sequential is {}: {}",
                  to_string(sequential.problem), to_string(sequential.verdict), sequential.reason);
-    return std::nullopt;
+    return Kept{};
   }
+  Kept kept;
   for (;;) {
     const std::vector<Candidate> best = for_second_run(candidates, sequential);
     auto gemm = gemm_times(machine_, best.front().problem, {best.front().config});
@@ -63,7 +64,8 @@ Expected<std::optional<Winner>> WinnerKeeper::keep(JudgedProblem problem, bool r
     }
     if (strategy_of(best.front().config) == kBaseline || !run_again) {
       store_.put_winner(run_.id, *winner);
-      return *winner;
+      kept.winner = std::move(*winner);
+      return kept;
     }
     if (const auto confirmed = second_run_.confirmed(best, sequential)) {
       const Candidate& chosen = confirmed->candidate;
@@ -75,8 +77,10 @@ Expected<std::optional<Winner>> WinnerKeeper::keep(JudgedProblem problem, bool r
       }
       *winner = with_second_run(std::move(*winner), *confirmed, *gemm);
       store_.put_winner(run_.id, *winner);
-      return *winner;
+      kept.winner = std::move(*winner);
+      return kept;
     }
+    for (const Candidate& each : best) kept.ruled_out.push_back(each.config);
     std::erase_if(candidates, [&](const Candidate& candidate) {
       return std::ranges::find(best, candidate.config, &Candidate::config) != best.end();
     });

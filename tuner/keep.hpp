@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "db/store.hpp"
 #include "machine/machine.hpp"
@@ -11,6 +12,11 @@
 #include "tuner/validate.hpp"
 
 namespace overlaptune {
+
+struct Kept {
+  std::optional<Winner> winner{};
+  std::vector<Config> ruled_out{};  ///< by second runs
+};
 
 /// Keeps the winners of one tuning run.
 class WinnerKeeper {
@@ -33,7 +39,7 @@ class WinnerKeeper {
   /// problem is not finished and the database already has a winner of another run, which may be
   /// chosen from more candidates.
   /// Error: the machine is lost.
-  [[nodiscard]] Expected<std::optional<Winner>> keep(JudgedProblem problem, bool run_again);
+  [[nodiscard]] Expected<Kept> keep(JudgedProblem problem, bool run_again);
 
  private:
   [[nodiscard]] Expected<Winner> winner_of(const Candidate& best, const Candidate& sequential,

@@ -78,7 +78,7 @@ std::optional<Candidate> Proposals::next() {
     tried_.push_back(candidate->config);
     return candidate;
   }
-  by_model_.clear();
+  enough_ = true;
   while (!drawn_.empty()) {
     Candidate candidate = std::move(drawn_.back());
     drawn_.pop_back();
@@ -89,9 +89,9 @@ std::optional<Candidate> Proposals::next() {
 }
 
 std::optional<Candidate> Proposals::most_promising() {
-  if (proposed_ >= top_k_ || by_model_.empty()) return std::nullopt;
+  if (enough_ || proposed_ >= top_k_ || by_model_.empty()) return std::nullopt;
   auto chosen = by_model_.begin();
-  if (proposed_ > 0 && best_) {
+  if (const auto best_time = best(); proposed_ > 0 && best_time) {
     const ProblemCorrections corrections = model_->around(chosen->problem, chosen->launch);
     const auto most_improving = [&](bool of_new_strategies) {
       double most = kWorthwhile;
@@ -101,7 +101,7 @@ std::optional<Candidate> Proposals::most_promising() {
         const auto score = model_->score(corrections, each->config);
         if (!score) continue;
         const double improvement =
-            expected_improvement(std::log(*best_ / score->time()), score->correction.deviation);
+            expected_improvement(std::log(*best_time / score->time()), score->correction.deviation);
         if (improvement > most) {
           most = improvement;
           found = each;
@@ -129,8 +129,19 @@ void Proposals::judged(const Candidate& candidate) {
   model_->learn(candidate);
   if (candidate.verdict != Verdict::valid || !candidate.measured) return;
   if (!baseline_) baseline_ = candidate.measured->median;
-  const Microseconds time = paired_time(candidate, *baseline_);
-  best_ = best_ ? std::min(*best_, time) : time;
+  measured_.push_back({candidate.config, paired_time(candidate, *baseline_)});
+}
+
+void Proposals::ruled_out(const Config& config) {
+  std::erase_if(measured_, [&](const Scored& each) { return each.config == config; });
+  std::erase_if(by_model_,
+                [&](const Candidate& each) { return same_kernels(each.config, config); });
+  enough_ = false;
+}
+
+std::optional<Microseconds> Proposals::best() const {
+  const auto fastest = std::ranges::min_element(measured_, {}, &Scored::time);
+  return fastest == measured_.end() ? std::nullopt : std::optional(fastest->time);
 }
 
 }  // namespace overlaptune

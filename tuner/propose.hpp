@@ -43,11 +43,15 @@ class Proposals : public CandidateSource {
   [[nodiscard]] std::vector<Candidate> likely() const override;
   [[nodiscard]] std::optional<Candidate> next() override;
   void judged(const Candidate& candidate) override;
+  /// Takes note that a measured config cannot win. Its time is none to improve on any more, and its
+  /// kernels are not proposed again; `next` has proposals again where others are worth a look.
+  void ruled_out(const Config& config);
 
  private:
   explicit Proposals(LearnedModel& model) : model_(&model) {}
   [[nodiscard]] std::optional<Candidate> most_promising();
   [[nodiscard]] bool has_tried(Strategy strategy) const;
+  [[nodiscard]] std::optional<Microseconds> best() const;  ///< least measured time
 
   LearnedModel* model_;
   int top_k_ = 0;
@@ -57,7 +61,8 @@ class Proposals : public CandidateSource {
   std::vector<Config> tried_{};             ///< proposed by the model
   int proposed_ = 0;                        ///< how many ranks were given
   std::optional<Microseconds> baseline_{};  ///< measured time of `sequential`
-  std::optional<Microseconds> best_{};      ///< least measured time
+  std::vector<Scored> measured_{};          ///< by `paired_time`, without what was ruled out
+  bool enough_ = false;                     ///< the model has proposed what is worth it
 };
 
 }  // namespace overlaptune

@@ -1,6 +1,7 @@
 #include "tuner/tuner.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -104,7 +105,8 @@ class BatchedRun {
     if (monitor_.stopped()) return {};
     monitor_.begin_share(std::max<std::size_t>(shares_, 1));
     if (stored_.is_short(problem, launch)) --shares_;
-    auto judged = judge(machine_, store_, run_.id, *proposals, monitor_);
+    Kept kept;
+    auto judged = judge_and_keep(*proposals, kept);
     if (!judged) return error_of(judged);
     for (std::size_t i = judged->candidates.size(); i < most_candidates(); ++i) {
       monitor_.step_done();
@@ -115,10 +117,32 @@ class BatchedRun {
     const bool is_known =
         !report_.cut.empty() && report_.cut.back() == problem;  // by its other launch
     if (!judged->finished && monitor_.share_spent() && !is_known) report_.cut.push_back(problem);
-    auto winner = keeper_.keep(std::move(*judged), !monitor_.stopped());
-    if (!winner) return error_of(winner);
-    if (*winner) report_.winners.push_back(std::move(**winner));
+    if (kept.winner) report_.winners.push_back(std::move(*kept.winner));
     return {};
+  }
+
+  /// Where second runs rule out all that are faster than `sequential`, the model may propose
+  /// others.
+  Expected<JudgedProblem> judge_and_keep(Proposals& proposals, Kept& kept) {
+    JudgedProblem judged;
+    for (std::size_t before = 0;; before = judged.candidates.size()) {
+      auto more = judge(machine_, store_, run_.id, proposals, monitor_, std::move(judged));
+      if (!more) return more;
+      judged = std::move(*more);
+      if (before > 0 && judged.candidates.size() == before) return judged;
+      JudgedProblem left = judged;
+      std::erase_if(left.candidates, [&](const Candidate& each) {
+        return std::ranges::find(kept.ruled_out, each.config) != kept.ruled_out.end();
+      });
+      auto now = keeper_.keep(std::move(left), !monitor_.stopped());
+      if (!now) return error_of(now);
+      for (const Config& config : now->ruled_out) proposals.ruled_out(config);
+      kept.winner = std::move(now->winner);
+      const bool all_out = !now->ruled_out.empty() && kept.winner &&
+                           strategy_of(kept.winner->candidate.config) == kBaseline;
+      std::ranges::move(now->ruled_out, std::back_inserter(kept.ruled_out));
+      if (!all_out || monitor_.stopped()) return judged;
+    }
   }
 
   /// Candidates of one problem under one launch.

@@ -39,7 +39,10 @@ struct KeepTest : testing::Test {
   [[nodiscard]] Expected<std::optional<Winner>> keep(std::vector<Candidate> candidates,
                                                      bool run_again = true, bool finished = true) {
     WinnerKeeper keeper(machine, store, run);
-    return keeper.keep({.candidates = std::move(candidates), .finished = finished}, run_again);
+    auto kept = keeper.keep({.candidates = std::move(candidates), .finished = finished}, run_again);
+    if (!kept) return error_of(kept);
+    ruled_out = kept->ruled_out;
+    return kept->winner;
   }
   [[nodiscard]] std::string stored() const {
     const auto winner = store.winner(run.platform, kKept, Launch::graph);
@@ -52,6 +55,7 @@ struct KeepTest : testing::Test {
   ScriptedMachine machine{};
   PlatformId platform = store.add_platform(machine.platform());
   TuningRun run{.id = store.begin_tuning_run(platform, "test", {}), .platform = platform};
+  std::vector<Config> ruled_out{};  ///< by the last `keep`
 };
 
 TEST_F(KeepTest, the_fastest_wins_with_the_times_of_its_second_run) {
@@ -171,6 +175,7 @@ TEST_F(KeepTest, sequential_wins_where_all_are_slower_in_a_phase) {
   machine.times_in = {{{RunPhase::cold, kTwo}, {110}}, {{RunPhase::beside, kFour}, {110}}};
   const auto winner = keep({measured(kSequential, 100), measured(kTwo, 90), measured(kFour, 75)});
   ASSERT_TRUE(winner && *winner);
+  EXPECT_EQ(ruled_out, (std::vector{measured(kFour, 75).config, measured(kTwo, 90).config}));
   EXPECT_EQ((*winner)->candidate, measured(kSequential, 100));
   EXPECT_EQ(stored(), kSequential);
   EXPECT_EQ(store.info().phase_results, 3 + 2);

@@ -200,6 +200,36 @@ TEST_F(ProposeTest, a_config_whose_collective_was_never_probed_is_left_out) {
                   .empty());
 }
 
+/// What was fastest is out: there is something to gain again, but not with its kernels.
+TEST_F(ProposeTest, where_all_that_is_fast_is_ruled_out_other_kernels_are_proposed) {
+  Prepared fresh = prepared();
+  auto source = value_or_throw(
+      Proposals::make(fresh.model, fresh.space, kLarge, Launch::graph, {.top_k = 40}));
+  std::vector<Candidate> list;
+  const auto take_all = [&] {
+    std::vector<Candidate> taken;
+    while (auto candidate = source.next()) {
+      taken.push_back(*candidate);
+      candidate->measured =
+          Summary{candidate->predicted, candidate->predicted, candidate->predicted, 9};
+      source.judged(*candidate);
+    }
+    return taken;
+  };
+  const auto first = take_all();
+  ASSERT_GT(first.size(), 1U);
+  EXPECT_FALSE(source.next());
+  for (const Candidate& each : first) {
+    if (strategy_of(each.config) != strategy_of<Sequential>()) source.ruled_out(each.config);
+  }
+  const auto second = take_all();
+  ASSERT_GE(second.size(), 1U);
+  for (const Candidate& each : second) {
+    EXPECT_LT(each.predicted, first.front().predicted);  // `sequential`
+    for (const Candidate& out : first) EXPECT_FALSE(same_kernels(each.config, out.config));
+  }
+}
+
 TEST_F(ProposeTest, a_search_that_is_stopped_ends_with_what_it_has) {
   int whole = 0;
   (void)proposed(kLarge, {.top_k = 6, .stop = [&] { return ++whole < 0; }});

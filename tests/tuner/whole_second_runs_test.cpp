@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include "model/learned_model.hpp"
 #include "tests/tuner/whole_run.hpp"
 #include "tuner/tuning_run.hpp"
 
@@ -101,6 +102,41 @@ TEST_F(SecondRunsTest, where_nothing_stays_faster_sequential_wins) {
   ASSERT_EQ(report->winners.size(), 1U);
   EXPECT_EQ(strategy_of(report->winners[0].candidate.config), strategy_of<Sequential>());
   EXPECT_FALSE(report->winners[0].overlap_fraction);
+}
+
+/// In second runs, all kernels that a first tuning run measured are slow, which the model does not
+/// know.
+TEST_F(SecondRunsTest, where_all_that_was_measured_is_out_other_kernels_are_tried) {
+  const TuneOptions few{.top_k = 20, .explore = 0};
+  std::vector<Candidate> first;
+  {
+    CountingMachine machine;
+    Store store(file(), Access::write);
+    const auto report = tune(machine, store, std::vector{kTunedProblem}, few, go_on);
+    ASSERT_TRUE(report) << report.error().message;
+    first = store.candidates(report->run, kTunedProblem, Launch::graph);
+  }
+  ASSERT_LT(first.size(), 20U);
+  const auto is_of_first = [&](const Config& config) {
+    return std::any_of(first.begin() + 1, first.end(),
+                       [&](const Candidate& each) { return same_kernels(each.config, config); });
+  };
+  SetUp();
+  CountingMachine machine;
+  machine.after_trace = [&](Expected<std::vector<RunResult>>& results) {
+    const std::vector<Config>& configs = machine.traces.back().configs;
+    for (std::size_t i = 1; i < configs.size(); ++i) {
+      if (is_of_first(configs[i])) scale((*results)[i], 3);
+    }
+  };
+  Store store(file(), Access::write);
+  const auto report = tune(machine, store, std::vector{kTunedProblem}, few, go_on);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_GT(store.candidates(report->run, kTunedProblem, Launch::graph).size(), first.size());
+  const Config& winner = report->winners.at(0).candidate.config;
+  EXPECT_NE(strategy_of(winner), strategy_of<Sequential>());
+  EXPECT_FALSE(is_of_first(winner)) << to_string(winner);
+  EXPECT_TRUE(store.check().empty());
 }
 
 /// With one phase of 24 repetitions, a second run of the winner alone is 96 timed executions.
