@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t kFastest = 3;
 /// Problems whose configs are adapted to another one.
 constexpr std::size_t kNeighbours = 3;
-/// Deviations that a gain over `sequential` has to pass. More of them keep answers with
-/// `sequential` that others would speed up by 7 % in the mean (docs/model.md, "How wrong it is").
+/// Deviations that a gain over `sequential` has to pass. With more of them, answers stay with
+/// `sequential` though others are faster (docs/model.md, "How wrong it is").
 constexpr double kDeviations = 0.5;
 
 /// The distance of two problems whose configs fit each other: that of their sizes.

@@ -132,8 +132,8 @@ std::string exceptions_of(const Quantized& quantised, Elements plain) {
   std::string text;
   if (!products.empty()) {
     text += fmt::format(
-        ", but for those that the file leaves in 16 bits: {} as {} (a training step takes all of "
-        "them alike)",
+        ", but for those that the file leaves in 16 bits: {} as {} (`sequences` takes all of them "
+        "alike)",
         fmt::join(products, ", "), to_string(plain));
   }
   if (!kept.partly.empty()) {

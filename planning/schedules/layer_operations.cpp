@@ -105,7 +105,7 @@ class Builder {
   }
   /// Reads so many elements of 16 bits and writes the operands of a product. Rows with scales of
   /// their own are read twice: for their largest number, and to be divided (docs/step.md, "Models
-  /// of 8 bits"). One scale for all is known before.
+  /// of 8 bits"). One scale for all is taken as known before.
   int quantise(const Projection& of, double elements, std::vector<int> after) {
     const double reads = scales_of(of.elements) == Scales::rows ? 2 : 1;
     const double bytes = reads * kElementBytes + static_cast<double>(operand_bytes(of.elements));

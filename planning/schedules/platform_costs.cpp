@@ -118,7 +118,7 @@ std::optional<Cost> PlatformCosts::stored(const LayerProbe& probe) const {
 }
 
 StepClocks PlatformCosts::clocks(const ModelConfig& config, const StepShape& shape) const {
-  return step_clocks(value_or_throw(layer_operations(config, shape, costs({}))), elements_,
+  return step_clocks(value_or_throw(layer_operations(config, shape, costs({}))),
                      [&](const Load& load) { return parts().clock.slowdown(load); });
 }
 

@@ -1,14 +1,19 @@
 #include "planning/schedules/step_clock.hpp"
 
+#include <algorithm>
+#include <map>
+#include <utility>
+
 namespace overlaptune {
 namespace {
 
 /// A round of all passes, at full clock.
 struct Round {
-  Load load{};            ///< without what the tiles of fused GEMMs load
-  double loads = 0;       ///< that
-  double apart = 0;       ///< time of all operations, one after the other
-  double overlapped = 0;  ///< with the best fusions
+  Load load{};                        ///< without what the tiles of fused GEMMs load
+  std::map<Elements, double> work{};  ///< multiply-adds by the elements of their products
+  double loads = 0;                   ///< that
+  double apart = 0;                   ///< time of all operations, one after the other
+  double overlapped = 0;              ///< with the best fusions
 };
 
 double multiply_adds(const GemmSize& size) {
@@ -26,6 +31,7 @@ void add(Round& round, const LayerPass& pass) {
     const auto& [m, n, k] = each.size;
     round.load.gemm += task.us;
     round.load.work += multiply_adds(each.size);
+    round.work[task.elements] += multiply_adds(each.size);
     round.load.bytes += product_bytes(m, n, k, task.elements);
   }
   for (const Fusion* fusion : best_fusions(graph)) {
@@ -53,12 +59,14 @@ double settled(const Round& full, double share,
 
 }  // namespace
 
-StepClocks step_clocks(const LayerOperations& operations, Elements elements,
+StepClocks step_clocks(const LayerOperations& operations,
                        const std::function<double(const Load&)>& slowdown) {
-  Round round{.load = {.elements = elements}};
+  Round round;
   add(round, operations.forward);
   add(round, operations.backward);
   if (round.load.gemm <= 0) return {};
+  using Work = std::pair<const Elements, double>;
+  round.load.elements = std::ranges::max_element(round.work, {}, &Work::second)->first;
   const double apart = settled(round, 1, slowdown);
   round.load.loads = round.loads;
   return {.apart = apart, .overlapped = settled(round, round.overlapped / round.apart, slowdown)};

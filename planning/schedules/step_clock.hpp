@@ -16,10 +16,9 @@ struct StepClocks {
 };
 
 /// The clocks of a step of such layers, each a pass or two. `operations` has times at full clock;
-/// `slowdown` is that of a `ClockModel`, whose load has one type of elements: `elements` stands for
-/// all products, also where some are of another type. Left out: what is no layer's, as optimiser
-/// and gradients.
-[[nodiscard]] StepClocks step_clocks(const LayerOperations& operations, Elements elements,
+/// `slowdown` is that of a `ClockModel`, whose load has one type of elements: that of most of the
+/// multiply-adds. Left out: what is no layer's, as optimiser and gradients.
+[[nodiscard]] StepClocks step_clocks(const LayerOperations& operations,
                                      const std::function<double(const Load&)>& slowdown);
 
 }  // namespace overlaptune

@@ -3,6 +3,7 @@
 #include "model/learned_model.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <gtest/gtest.h>
 
@@ -104,7 +105,7 @@ TEST_F(LearnedModelTest, sequential_is_chosen_where_the_gain_is_not_sure) {
   LearnedModel taught = model();
   const Ranking before = ranked(taught, kTuned);
   ASSERT_NE(strategy_of(before.choice().config), strategy_of<Sequential>());
-  // Everything that overlaps takes about as long as `sequential`.
+  // What overlaps and was measured takes a little longer than `sequential`.
   const Microseconds sequential = before.sequential.analytic;
   taught.learn(measured(kTuned, before.sequential.config, sequential));
   for (const Strategy strategy :
@@ -113,12 +114,33 @@ TEST_F(LearnedModelTest, sequential_is_chosen_where_the_gain_is_not_sure) {
     for (const Scored& scored :
          value_or_throw(search(taught.analytic(), kTuned, Launch::graph, options))) {
       if (strategy_of(scored.config) != strategy) continue;
-      taught.learn(measured(kTuned, scored.config, 0.999 * sequential));
+      taught.learn(measured(kTuned, scored.config, 1.02 * sequential));
     }
   }
   Problem near = kTuned;
   near.m = 4104;
-  EXPECT_EQ(strategy_of(ranked(taught, near).choice().config), strategy_of<Sequential>());
+  const Ranking after = ranked(taught, near);
+  EXPECT_LT(after.scores.front().time(), after.sequential.time());
+  EXPECT_EQ(strategy_of(after.choice().config), strategy_of<Sequential>());
+}
+
+TEST_F(LearnedModelTest, a_gain_is_sure_above_half_of_its_deviation) {
+  LearnedModel taught = model();
+  const Ranking before = ranked(taught, kTuned);
+  taught.learn(measured(kTuned, before.sequential.config, before.sequential.analytic));
+  Problem near = kTuned;
+  near.m = 2 * kTuned.m;
+  const ProblemCorrections corrections = taught.around(near, Launch::graph);
+  const Config& overlapped = before.choice().config;
+  const double deviation = corrections.between(overlapped, before.sequential.config).deviation;
+  ASSERT_GT(deviation, 0.001);
+  const auto gains = [&](double deviations) {
+    const LearnedScore sequential{before.sequential.config, us(100)};
+    const LearnedScore other{overlapped, us(100 * std::exp(-deviations * deviation))};
+    return is_surely_faster(other, sequential, corrections);
+  };
+  EXPECT_FALSE(gains(0.4));
+  EXPECT_TRUE(gains(0.6));
 }
 
 TEST_F(LearnedModelTest, candidates_that_did_not_run_teach_nothing) {

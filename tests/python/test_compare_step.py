@@ -22,7 +22,7 @@ import prediction  # noqa: E402
 import question  # noqa: E402
 import step_table  # noqa: E402
 from list_configs import products  # noqa: E402
-from overlaptune import Op  # noqa: E402
+from overlaptune import Dtype, Op  # noqa: E402
 
 MODELS = built.SOURCE / "examples/models"
 
@@ -128,6 +128,13 @@ class Questions(unittest.TestCase):
         self.assertEqual([each["tokens"] for each in predicted], [1024, 4096])
         # Half of 2 x 2 x tokens^2 x 8 heads x 128, at 1e8 operations a microsecond.
         self.assertAlmostEqual(predicted[1]["operations"]["attention"]["us"], 2 * 4096**2 * 1024 / 1e8, delta=5)
+
+    def test_fp16_is_read_by_both_of_its_names(self):
+        config = config_of("llama-3-70b")
+        for key in ("torch_dtype", "dtype"):
+            named = {name: value for name, value in config.items() if name != "torch_dtype"}
+            shape = layer_shape.shape_of({**named, key: "float16"}, 8)
+            self.assertEqual((shape.dtype, shape.product_dtype("qkv")), ("float16", Dtype.FP16))
 
     def test_errors_name_the_thing(self):
         for arguments, words in ((["--tp", "1"], "--tp 1: expected 2 or more"),

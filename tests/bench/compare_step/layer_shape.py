@@ -68,7 +68,7 @@ def shape_of(config: dict[str, Any], tp: int) -> LayerShape:
     if all_kv_heads % tp != 0 and tp % all_kv_heads != 0:
         raise ValueError(f"num_key_value_heads = {all_kv_heads}: expected a multiple or a divisor of {tp} ranks")
     hidden = int(config["hidden_size"])
-    dtype = "float16" if config.get("torch_dtype") == "float16" else "bfloat16"
+    dtype = "float16" if (config.get("torch_dtype") or config.get("dtype")) == "float16" else "bfloat16"
     return LayerShape(hidden=hidden, heads=divided(config, "num_attention_heads", tp),
                       kv_heads=max(1, all_kv_heads // tp), head_dim=int(config.get("head_dim") or hidden // all_heads),
                       width=divided(config, "intermediate_size", tp),

@@ -43,7 +43,9 @@ def pointwise_for(question: dict[str, Any], stack: Stack) -> tuple[Pointwise, st
                         for columns in (stack.shape.qkv, 2 * stack.shape.width))
         kernels.add_norm(stack.h, stack.residual, stack.layers[0].norms["mlp norm"], stack.shape.epsilon)
         kernels.rope(qkv, stack.cos, stack.sin, stack.shape.rotated)
-        operand(stack.shape, kernels, "down", kernels.activation(gate_up))
+        gated = kernels.activation(gate_up)
+        for name, x in (("qkv", stack.h), ("gate_up", stack.h), ("down", gated)):
+            operand(stack.shape, kernels, name, x)
         torch.cuda.synchronize()
     except Exception as error:  # a compiler, its own compiler or a driver may be missing
         why = " ".join(str(error).split())[:200] or type(error).__name__

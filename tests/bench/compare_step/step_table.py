@@ -95,7 +95,7 @@ def operation_rows(measured: Pass) -> list[tuple[str, Row, str]]:
 
 
 def with_measured_others(measured: Pass) -> tuple[float, float]:
-    """The predicted times of the layer, sequential and tuned, if attention, norms, rope and activation took what they
+    """The predicted times of the layer, sequential and tuned, if all operations that are no products took what they
     take alone: the errors that are left are those of products and collectives, and of operations beside others."""
     operations, alone = measured["predicted"]["operations"], measured["alone_us"]
     more = {name: alone[name] - operations[name]["us"] for name in others_of(measured)}
@@ -141,7 +141,7 @@ def summary(raw: dict[str, Any]) -> list[str]:
         if measured["alone_us"] is None:
             continue
         sequential, tuned = with_measured_others(measured)
-        lines.append(f"{measured['tokens']} tokens, with attention, norms, rope and activation as measured alone: "
+        lines.append(f"{measured['tokens']} tokens, with all that is no product as measured alone: "
                      f"predicted sequential {sequential:.1f} µs ({100 * (sequential / row['sequential'] - 1):+.1f} %), "
                      f"tuned {tuned:.1f} µs ({100 * (tuned / row['tuned'] - 1):+.1f} %); "
                      f"attention ran at {measured['attention_tflops']:.0f} TFLOP/s")

@@ -440,7 +440,7 @@ TEST(LayerOperations, operands_are_gathered_in_8_bits_and_results_summed_in_16) 
   const LayerPass reduced = made(plain, simple_costs(), quantised_8b()).forward;
   EXPECT_EQ(bytes(reduced, "forward all_reduce of o"), 2 * 2048 * 4096);
   EXPECT_EQ(bytes(reduced, "forward all_reduce of down"), 2 * 2048 * 4096);
-  // What is no product of weights is as in 16 bits.
+  // All but the products of weights is as in 16 bits.
   for (const char* const kind : {"forward attention norm", "forward rope", "forward attention",
                                  "forward mlp norm", "forward activation"}) {
     EXPECT_EQ(task(half, kind).us, task(whole, kind).us) << kind;
