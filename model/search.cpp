@@ -1,6 +1,7 @@
 #include "model/search.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/config/config_fields.hpp"
 #include "core/config/tiling.hpp"
@@ -33,6 +34,28 @@ Config outline(Config config) {
 }
 
 }  // namespace
+
+double BestConfigs::limit() const {
+  return scored_.size() < wanted_ ? std::numeric_limits<double>::infinity()
+                                  : scored_.back().time.count();
+}
+
+void BestConfigs::offer(Scored scored) {
+  if (scored.time.count() >= limit()) return;
+  const auto at = std::ranges::upper_bound(scored_, scored.time, {}, &Scored::time);
+  scored_.insert(at, std::move(scored));
+  if (scored_.size() > wanted_) scored_.pop_back();
+}
+
+double BestConfigs::first() const {
+  return scored_.empty() ? std::numeric_limits<double>::infinity() : scored_.front().time.count();
+}
+
+void BestConfigs::replace(const std::function<bool(const Config&)>& same, Scored scored) {
+  const auto found = std::ranges::find_if(scored_, same, &Scored::config);
+  if (found != scored_.end()) scored_.erase(found);
+  offer(std::move(scored));
+}
 
 bool in_subset(const Tile& tile, const Problem& problem, int sms, const GpuLimits& limits) {
   Tile alone = tile;

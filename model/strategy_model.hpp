@@ -5,9 +5,9 @@
 #include <span>
 
 #include "core/config/work.hpp"
-#include "model/best_configs.hpp"
 #include "model/draw.hpp"
 #include "model/model.hpp"
+#include "model/search.hpp"
 
 namespace overlaptune {
 

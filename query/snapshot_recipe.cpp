@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "model/recipes.hpp"
+#include "model/recipes/recipes.hpp"
 #include "query/snapshot.hpp"
 
 namespace overlaptune {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/config/tiling.hpp"
-#include "model/best_configs.hpp"
+#include "model/search.hpp"
 #include "strategies/signaled/model_gemm.hpp"
 #include "strategies/signaled/model_partition.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "fitted.hpp"
 #include "held_out.hpp"
-#include "model/recipes.hpp"
+#include "model/recipes/recipes.hpp"
 #include "model/search.hpp"
 
 namespace overlaptune {

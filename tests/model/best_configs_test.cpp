@@ -1,8 +1,8 @@
-#include "model/best_configs.hpp"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
+
+#include "model/search.hpp"
 
 namespace overlaptune {
 namespace {

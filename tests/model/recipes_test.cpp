@@ -1,6 +1,6 @@
 // Recipes beside searches, on simulated machines that were probed.
 
-#include "model/recipes.hpp"
+#include "model/recipes/recipes.hpp"
 
 #include <algorithm>
 #include <array>

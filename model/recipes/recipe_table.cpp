@@ -1,4 +1,4 @@
-#include "model/recipe_table.hpp"
+#include "model/recipes/recipe_table.hpp"
 
 #include <algorithm>
 #include <cmath>

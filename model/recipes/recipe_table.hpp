@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "model/recipes.hpp"
+#include "model/recipes/recipes.hpp"
 
 namespace overlaptune {
 

@@ -1,4 +1,4 @@
-#include "model/recipes.hpp"
+#include "model/recipes/recipes.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "model/parts.hpp"
-#include "model/recipe_table.hpp"
+#include "model/recipes/recipe_table.hpp"
 
 namespace overlaptune {
 namespace {
