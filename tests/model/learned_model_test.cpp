@@ -105,7 +105,7 @@ TEST_F(LearnedModelTest, sequential_is_chosen_where_the_gain_is_not_sure) {
   LearnedModel taught = model();
   const Ranking before = ranked(taught, kTuned);
   ASSERT_NE(strategy_of(before.choice().config), strategy_of<Sequential>());
-  // What overlaps and was measured takes a little longer than `sequential`.
+  // Measured configs that overlap take a little longer than `sequential`.
   const Microseconds sequential = before.sequential.analytic;
   taught.learn(measured(kTuned, before.sequential.config, sequential));
   for (const Strategy strategy :

@@ -200,7 +200,7 @@ TEST_F(ProposeTest, a_config_whose_collective_was_never_probed_is_left_out) {
                   .empty());
 }
 
-/// What was fastest is out: there is something to gain again, but not with its kernels.
+/// The fastest is out: there is something to gain again, but not with its kernels.
 TEST_F(ProposeTest, where_all_that_is_fast_is_ruled_out_other_kernels_are_proposed) {
   Prepared fresh = prepared();
   auto source = value_or_throw(
