@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "model/learned_model.hpp"
+#include "tests/tuner/captured_log.hpp"
 #include "tests/tuner/whole_run.hpp"
 #include "tuner/tuning_run.hpp"
 
