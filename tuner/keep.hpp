@@ -13,6 +13,7 @@
 
 namespace overlaptune {
 
+/// The winner of a problem, if it has one, and the configs that cannot be it.
 struct Kept {
   std::optional<Winner> winner{};
   std::vector<Config> ruled_out{};  ///< by second runs
