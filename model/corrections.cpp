@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 #include "core/config/config_fields.hpp"
+#include "core/config/field_types.hpp"
 #include "core/config/fields.hpp"
 #include "core/statistics.hpp"
 
@@ -27,7 +29,9 @@ constexpr double kOfDepth = 2.4;  ///< k
 constexpr double kOfAlignment = 1.4;
 constexpr double kOfTile = 1.1;
 constexpr double kOfNumber = 1.8;
+constexpr double kOfStages = 0.5;
 constexpr double kOfGroups = 4;
+constexpr double kOfOverIdeal = 0.6;
 // The distance of two names.
 constexpr double kOtherName = 1.4;  ///< of a field
 constexpr double kOtherOp = 0.5;
@@ -44,6 +48,8 @@ class Features {
  public:
   /// A number that counts by its logarithm; a factor of 2^`length` is a distance of 1.
   void logarithm(double value, double length) { list_.push_back(std::log2(1 + value) / length); }
+  /// A ratio that counts by its logarithm; a factor of 2^`length` is a distance of 1.
+  void ratio(double value, double length) { list_.push_back(std::log2(value) / length); }
   /// One of several names: any two different ones are `distance` apart.
   template <class E>
   void name(E value, double distance) {
@@ -117,7 +123,8 @@ double Correction::p90_deviations() {
   return deviations;
 }
 
-CorrectionPoint correction_point(const Problem& problem, Launch launch, const Config& config) {
+CorrectionPoint correction_point(const Problem& problem, Launch launch, const Config& config,
+                                 double over_ideal) {
   Features shape;
   shape.logarithm(static_cast<double>(problem.m), kOfSides);
   shape.logarithm(static_cast<double>(problem.n), kOfSides);
@@ -129,20 +136,26 @@ CorrectionPoint correction_point(const Problem& problem, Launch launch, const Co
   shape.name(problem.elements, kOtherDtype);
   shape.name(launch, kOtherLaunch);
   Features how;
-  each_field(config, [&](auto, const auto& value, Presence) { add(how, value); });
+  each_field(config, [&](auto field, const auto& value, Presence) {
+    if constexpr (std::is_same_v<decltype(field), config_field::Stages>) {
+      how.logarithm(value, kOfStages);  // one more may leave no room to stage C
+    } else {
+      add(how, value);
+    }
+  });
+  how.ratio(over_ideal, kOfOverIdeal);
   return {.problem = shape.take(), .config = how.take(), .strategy = strategy_of(config)};
 }
 
-void Corrections::add(const Problem& problem, Launch launch, const Config& config,
-                      double log_ratio) {
-  rows_.push_back({correction_point(problem, launch, config), log_ratio});
+void Corrections::add(CorrectionPoint config, double log_ratio) {
+  rows_.push_back({std::move(config), log_ratio});
 }
 
 ProblemCorrections Corrections::around(const Problem& problem, Launch launch) const {
   ProblemCorrections result;
   result.problem_ = problem;
   result.launch_ = launch;
-  const Eigen::VectorXd here = correction_point(problem, launch, Config{}).problem;
+  const Eigen::VectorXd here = correction_point(problem, launch, Config{}, 1).problem;
   std::vector<std::pair<double, const Row*>> nearest;
   nearest.reserve(rows_.size());
   for (const Row& row : rows_) {
@@ -174,29 +187,28 @@ ProblemCorrections Corrections::around(const Problem& problem, Launch launch) co
   return result;
 }
 
-ProblemCorrections::Seen ProblemCorrections::seen(const Config& config) const {
-  Seen result{.point = correction_point(problem_, launch_, config)};
+ProblemCorrections::Seen ProblemCorrections::seen(const CorrectionPoint& config) const {
+  Seen result;
   result.covariances.resize(static_cast<Eigen::Index>(rows_.size()));
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    result.covariances[static_cast<Eigen::Index>(i)] = covariance(result.point, rows_[i]);
+    result.covariances[static_cast<Eigen::Index>(i)] = covariance(config, rows_[i]);
   }
   if (rows_covariance_) result.solved = rows_covariance_->solve(result.covariances);
   result.mean = result.covariances.dot(weights_);
   return result;
 }
 
-Correction ProblemCorrections::of(const Config& config) const {
+Correction ProblemCorrections::of(const CorrectionPoint& config) const {
   const Seen own = seen(config);
   const double variance =
-      covariance(own.point, own.point) + kNoise * kNoise - own.covariances.dot(own.solved);
+      covariance(config, config) + kNoise * kNoise - own.covariances.dot(own.solved);
   return {own.mean, scale_ * std::sqrt(std::max(0.0, variance))};
 }
 
-Correction ProblemCorrections::between(const Config& a, const Config& b) const {
+Correction ProblemCorrections::between(const CorrectionPoint& a, const CorrectionPoint& b) const {
   const Seen one = seen(a);
   const Seen other = seen(b);
-  const double variance = covariance(one.point, one.point) + covariance(other.point, other.point) -
-                          2 * covariance(one.point, other.point) -
+  const double variance = covariance(a, a) + covariance(b, b) - 2 * covariance(a, b) -
                           (one.covariances - other.covariances).dot(one.solved - other.solved);
   return {one.mean - other.mean, scale_ * std::sqrt(std::max(0.0, variance))};
 }

@@ -34,8 +34,9 @@ struct CorrectionPoint {
   Strategy strategy = kBaseline;
 };
 
+/// `over_ideal`: as `over_ideal` of the config's prediction (model/model.hpp).
 [[nodiscard]] CorrectionPoint correction_point(const Problem& problem, Launch launch,
-                                               const Config& config);
+                                               const Config& config, double over_ideal);
 
 /// The corrections for the configs of one problem.
 class ProblemCorrections {
@@ -45,23 +46,27 @@ class ProblemCorrections {
   /// Number of measured configs that they are made from.
   [[nodiscard]] std::size_t rows() const { return rows_.size(); }
 
+  /// A config of the problem, as the functions below take it.
+  [[nodiscard]] CorrectionPoint point(const Config& config, double over_ideal) const {
+    return correction_point(problem_, launch_, config, over_ideal);
+  }
+
   /// The correction of one config, as a measurement would show it, with its noise.
-  [[nodiscard]] Correction of(const Config& config) const;
+  [[nodiscard]] Correction of(const CorrectionPoint& config) const;
 
   /// The correction of `a` less that of `b`, without noise. Its deviation is smaller than those of
   /// the two, because configs of one problem share most of their error.
-  [[nodiscard]] Correction between(const Config& a, const Config& b) const;
+  [[nodiscard]] Correction between(const CorrectionPoint& a, const CorrectionPoint& b) const;
 
  private:
   friend class Corrections;
   /// A config as the rows tell of it.
   struct Seen {
-    CorrectionPoint point{};
     Eigen::VectorXd covariances{};  ///< with each row
     Eigen::VectorXd solved{};       ///< the rows' inverse covariance times these
     double mean = 0;
   };
-  [[nodiscard]] Seen seen(const Config& config) const;
+  [[nodiscard]] Seen seen(const CorrectionPoint& config) const;
 
   Problem problem_{};
   Launch launch_{};
@@ -75,7 +80,7 @@ class ProblemCorrections {
 class Corrections {
  public:
   /// Adds a measured config: the logarithm of its measured over its predicted time.
-  void add(const Problem& problem, Launch launch, const Config& config, double log_ratio);
+  void add(CorrectionPoint config, double log_ratio);
 
   /// The corrections for a problem, from the measured configs of the nearest problems.
   [[nodiscard]] ProblemCorrections around(const Problem& problem, Launch launch) const;

@@ -33,11 +33,18 @@ Microseconds LearnedScore::quantile(double deviations) const {
   return analytic * std::exp(correction.mean + deviations * correction.deviation);
 }
 
+LearnedScore score_of(const Config& config, const Prediction& prediction,
+                      const ProblemCorrections& corrections) {
+  CorrectionPoint point = corrections.point(config, prediction.over_ideal());
+  const Correction correction = corrections.of(point);
+  return {config, prediction.time, correction, std::move(point)};
+}
+
 bool is_surely_faster(const LearnedScore& config, const LearnedScore& sequential,
                       const ProblemCorrections& corrections) {
   const double gain = std::log(sequential.time() / config.time());
   if (corrections.rows() == 0) return gain > 0;
-  return gain > kDeviations * corrections.between(config.config, sequential.config).deviation;
+  return gain > kDeviations * corrections.between(config.point, sequential.point).deviation;
 }
 
 const LearnedScore& Ranking::choice() const {
@@ -54,7 +61,8 @@ void LearnedModel::learn(const Candidate& candidate) {
   const auto prediction = analytic_.predict(candidate.problem, candidate.config, candidate.launch);
   if (!prediction) return;
   const Microseconds time = candidate.measured->median;
-  corrections_.add(candidate.problem, candidate.launch, candidate.config,
+  corrections_.add(correction_point(candidate.problem, candidate.launch, candidate.config,
+                                    prediction->over_ideal()),
                    std::log(time / prediction->time));
   auto known = std::ranges::find_if(measured_, [&](const Measured& each) {
     return each.problem == candidate.problem && each.launch == candidate.launch;
@@ -105,7 +113,7 @@ Expected<LearnedScore> LearnedModel::score(const ProblemCorrections& corrections
                                            const Config& config) const {
   const auto prediction = analytic_.predict(corrections.problem(), config, corrections.launch());
   if (!prediction) return error_of(prediction);
-  return LearnedScore{config, prediction->time, corrections.of(config)};
+  return score_of(config, *prediction, corrections);
 }
 
 Expected<Ranking> LearnedModel::rank(const Problem& problem, Launch launch,
@@ -137,14 +145,15 @@ Expected<Ranking> LearnedModel::rank(const Problem& problem, Launch launch,
   }
   Ranking ranking;
   ranking.corrections = corrections_.around(problem, launch);
-  const auto learned = [&](const Scored& each) {
-    return LearnedScore{each.config, each.time, ranking.corrections.of(each.config)};
+  const auto learned = [&](const Config& config) {
+    return score_of(config, value_or_throw(analytic.predict(problem, config, launch)),
+                    ranking.corrections);
   };
-  ranking.sequential = learned(baseline->front());
+  ranking.sequential = learned(baseline->front().config);
   for (const Scored& each : scored) {
     std::vector<LearnedScore>& list = ranking.scores;
     if (std::ranges::find(list, each.config, &LearnedScore::config) != list.end()) continue;
-    LearnedScore score = learned(each);
+    LearnedScore score = learned(each.config);
     const auto at = std::ranges::upper_bound(list, score.time(), {}, &LearnedScore::time);
     list.insert(at, std::move(score));
   }

@@ -16,6 +16,7 @@ struct LearnedScore {
   Microseconds analytic{};
   /// The logarithm of the time that a measurement would show, over `analytic`.
   Correction correction{};
+  CorrectionPoint point{};  ///< what the correction was made for
 
   [[nodiscard]] Microseconds time() const { return quantile(0); }
   /// The measured time lies between these two in four of five cases.
@@ -25,6 +26,10 @@ struct LearnedScore {
  private:
   [[nodiscard]] Microseconds quantile(double deviations) const;
 };
+
+/// The score of a config that the analytic model predicts so, for the problem of `corrections`.
+[[nodiscard]] LearnedScore score_of(const Config& config, const Prediction& prediction,
+                                    const ProblemCorrections& corrections);
 
 /// Whether the gain of a config over `sequential` is expected to be more than half of its standard
 /// deviation, as far as measured configs tell: two of three such gains are there. Without any

@@ -2,6 +2,7 @@
 // The analytic model: predicted times of configs on one platform, from that platform's
 // measurements. Pure functions over values: no GPU, no files, no clock.
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -19,6 +20,9 @@ struct Prediction {
   Microseconds gemm_alone{};  ///< time of the config's GEMM (all chunks), with nothing beside it
   Microseconds collective_alone{};  ///< time of the config's collectives, with nothing beside them
   Timeline timeline{};
+
+  /// The time over what it would be if the shorter of the two cost nothing.
+  [[nodiscard]] double over_ideal() const { return time / std::max(gemm_alone, collective_alone); }
 };
 
 /// A hash of all that the constants of a fit follow from: the platform, the measurements in their

@@ -128,7 +128,7 @@ class TableMaker {
       const Config config = scaled(proposal.range, problem, sms);
       const auto prediction = analytic_.predict(problem, config, wish_.launch);
       if (!prediction) continue;
-      const LearnedScore score{config, prediction->time, corrections.of(config)};
+      const LearnedScore score = score_of(config, *prediction, corrections);
       const bool is_baseline = strategy_of(config) == kBaseline;
       if (is_baseline && (!sequential || score.time() < sequential->time())) sequential = score;
       if (!allows(strategy_of(config))) continue;

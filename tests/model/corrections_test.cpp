@@ -24,12 +24,26 @@ Problem with_m(std::int64_t m) {
   return problem;
 }
 
+/// A config of a problem. All have the same prediction.
+CorrectionPoint point(const Config& config, const Problem& problem = kHere) {
+  return correction_point(problem, Launch::graph, config, 1.2);
+}
+
+Correction correction_of(const Config& config, const ProblemCorrections& corrections) {
+  return corrections.of(corrections.point(config, 1.2));
+}
+
+Correction correction_between(const Config& a, const Config& b,
+                              const ProblemCorrections& corrections) {
+  return corrections.between(corrections.point(a, 1.2), corrections.point(b, 1.2));
+}
+
 /// Every config near `kHere` takes `factor` times what is predicted.
 Corrections slower_by(double factor) {
   Corrections corrections;
   for (const std::int64_t m : {2048, 4096, 8192}) {
     for (const int ctas : {8, 16, 32}) {
-      corrections.add(with_m(m), Launch::graph, config(ctas), std::log(factor));
+      corrections.add(point(config(ctas), with_m(m)), std::log(factor));
     }
   }
   return corrections;
@@ -38,14 +52,15 @@ Corrections slower_by(double factor) {
 TEST(CorrectionsTest, without_measurements_there_is_nothing_to_correct) {
   const auto corrections = Corrections().around(kHere, Launch::graph);
   EXPECT_EQ(corrections.rows(), 0U);
-  EXPECT_EQ(corrections.of(config(16)).mean, 0);
+  EXPECT_EQ(correction_of(config(16), corrections).mean, 0);
   // The error of the analytic model on real machines is some percent (docs/model.md).
-  EXPECT_GT(corrections.of(config(16)).deviation, 0.02);
-  EXPECT_LT(corrections.of(config(16)).deviation, 0.2);
+  EXPECT_GT(correction_of(config(16), corrections).deviation, 0.02);
+  EXPECT_LT(correction_of(config(16), corrections).deviation, 0.2);
 }
 
 TEST(CorrectionsTest, what_all_measurements_say_is_believed_near_them) {
-  const Correction near = slower_by(1.1).around(with_m(4000), Launch::graph).of(config(16));
+  const Correction near =
+      correction_of(config(16), slower_by(1.1).around(with_m(4000), Launch::graph));
   EXPECT_NEAR(near.mean, std::log(1.1), 0.005);
   EXPECT_LT(near.deviation, 0.03);
 }
@@ -56,11 +71,12 @@ TEST(CorrectionsTest, far_away_nothing_is_known) {
   other.elements = Elements::fp16;
   other.m = 64;
   other.k = 64;
-  const Correction far = corrections.around(other, Launch::graph).of(config(16, 32));
+  const Correction far = correction_of(config(16, 32), corrections.around(other, Launch::graph));
   EXPECT_LT(std::abs(far.mean), 0.01);
   double last = 0;
   for (const std::int64_t m : {4096, 65536, 1 << 22}) {
-    const double deviation = corrections.around(with_m(m), Launch::graph).of(config(16)).deviation;
+    const double deviation =
+        correction_of(config(16), corrections.around(with_m(m), Launch::graph)).deviation;
     EXPECT_GT(deviation, last) << m;
     last = deviation;
   }
@@ -71,7 +87,7 @@ TEST(CorrectionsTest, far_away_nothing_is_known) {
 TEST(CorrectionPointTest, a_problem_is_as_far_from_another_as_its_sizes_and_names_say) {
   const auto apart = [](const Problem& other, Launch launch = Launch::graph) {
     const auto point = [](const Problem& problem, Launch how) {
-      return correction_point(problem, how, Config{}).problem;
+      return correction_point(problem, how, Config{}, 1).problem;
     };
     return (point(other, launch) - point(kHere, Launch::graph)).norm();
   };
@@ -100,7 +116,7 @@ TEST(CorrectionPointTest, a_config_is_as_far_from_another_as_its_fields_say) {
                       .wave_groups = {1024}};
   const auto apart = [&here](auto field, auto value) {
     const auto point = [](const Signaled& config) {
-      return correction_point(kHere, Launch::graph, config).config;
+      return correction_point(kHere, Launch::graph, config, 1.2).config;
     };
     Signaled other = here;
     other.*field = value;
@@ -108,43 +124,49 @@ TEST(CorrectionPointTest, a_config_is_as_far_from_another_as_its_fields_say) {
   };
   EXPECT_NEAR(apart(&Signaled::tile, Tile{255, 255, 64, 4, 1}), 1 / 1.1, 1e-12);
   EXPECT_NEAR(apart(&Signaled::tile, Tile{127, 127, 64, 4, 1}), 1 / 1.1, 1e-12);
+  EXPECT_NEAR(apart(&Signaled::tile, Tile{127, 255, 64, 9, 1}), 1 / 0.5, 1e-12);
   EXPECT_NEAR(apart(&Signaled::swizzle, 3), 1 / 1.8, 1e-12);
   EXPECT_NEAR(apart(&Signaled::comm_ctas, 31), 1 / 1.8, 1e-12);
   EXPECT_NEAR(apart(&Signaled::wait, Wait::kernel), 1.4, 1e-12);
   EXPECT_NEAR(apart(&Signaled::wave_groups, std::vector<std::int64_t>{512, 256, 256}), 1.0 / 4,
               1e-12);
+  const auto predicted = [&here](double over_ideal) {
+    return correction_point(kHere, Launch::graph, here, over_ideal).config;
+  };
+  EXPECT_NEAR((predicted(2.4) - predicted(1.2)).norm(), 1 / 0.6, 1e-12);
 }
 
 TEST(CorrectionsTest, a_single_outlier_is_hardly_believed) {
   Corrections corrections;
   for (int ctas = 1; ctas <= 32; ++ctas) {
-    corrections.add(kHere, Launch::graph, config(ctas), ctas == 16 ? std::log(2.0) : 0.0);
+    corrections.add(point(config(ctas)), ctas == 16 ? std::log(2.0) : 0.0);
   }
-  EXPECT_LT(corrections.around(kHere, Launch::graph).of(config(16)).mean, 0.02);
+  EXPECT_LT(correction_of(config(16), corrections.around(kHere, Launch::graph)).mean, 0.02);
 }
 
 TEST(CorrectionsTest, a_factor_that_depends_on_the_tile_is_told_apart) {
   Corrections corrections;
   for (const std::int64_t m : {2048, 8192}) {
     for (const int ctas : {8, 16, 32}) {
-      corrections.add(with_m(m), Launch::graph, config(ctas, 256), std::log(1.1));
-      corrections.add(with_m(m), Launch::graph, config(ctas, 32), std::log(0.9));
+      corrections.add(point(config(ctas, 256), with_m(m)), std::log(1.1));
+      corrections.add(point(config(ctas, 32), with_m(m)), std::log(0.9));
     }
   }
   const auto here = corrections.around(kHere, Launch::graph);
-  EXPECT_NEAR(here.of(config(12, 256)).mean, std::log(1.1), 0.02);
-  EXPECT_NEAR(here.of(config(12, 32)).mean, std::log(0.9), 0.02);
-  EXPECT_NEAR(here.between(config(12, 256), config(12, 32)).mean, std::log(1.1 / 0.9), 0.03);
+  EXPECT_NEAR(correction_of(config(12, 256), here).mean, std::log(1.1), 0.02);
+  EXPECT_NEAR(correction_of(config(12, 32), here).mean, std::log(0.9), 0.02);
+  EXPECT_NEAR(correction_between(config(12, 256), config(12, 32), here).mean, std::log(1.1 / 0.9),
+              0.03);
 }
 
 TEST(CorrectionsTest, what_two_configs_share_does_not_part_them) {
   const auto corrections = slower_by(1.1).around(with_m(30000), Launch::graph);
-  const Correction one = corrections.of(config(16));
-  const Correction apart = corrections.between(config(16), config(15));
+  const Correction one = correction_of(config(16), corrections);
+  const Correction apart = correction_between(config(16), config(15), corrections);
   EXPECT_LT(apart.deviation, one.deviation / 4);
-  EXPECT_EQ(corrections.between(config(16), config(16)).deviation, 0);
+  EXPECT_EQ(correction_between(config(16), config(16), corrections).deviation, 0);
   // The model says nothing of which of two strategies errs more.
-  EXPECT_GT(corrections.between(config(16), Config{}).deviation, apart.deviation);
+  EXPECT_GT(correction_between(config(16), Config{}, corrections).deviation, apart.deviation);
 }
 
 /// Measurements of a smooth error that is not the prior's, with noise: four of five lie inside.
@@ -170,11 +192,11 @@ TEST(CorrectionsTest, four_of_five_measurements_lie_between_p10_and_p90) {
     Corrections corrections;
     for (int i = 0; i < 120; ++i) {
       const auto [problem, own, error] = drawn();
-      corrections.add(problem, Launch::graph, own, error);
+      corrections.add(point(own, problem), error);
     }
     for (int i = 0; i < kAsked; ++i) {
       const auto [problem, own, error] = drawn();
-      const Correction guess = corrections.around(problem, Launch::graph).of(own);
+      const Correction guess = correction_of(own, corrections.around(problem, Launch::graph));
       inside += std::abs(error - guess.mean) < 1.372 * guess.deviation ? 1 : 0;
     }
   }

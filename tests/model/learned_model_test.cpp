@@ -110,7 +110,7 @@ TEST_F(LearnedModelTest, sequential_is_chosen_where_the_gain_is_not_sure) {
   taught.learn(measured(kTuned, before.sequential.config, sequential));
   for (const Strategy strategy :
        {strategy_of<Chunked>(), strategy_of<Signaled>(), strategy_of<PeerStore>()}) {
-    const SearchOptions options{.space = Space::subset, .best = 8, .strategies = {strategy}};
+    const SearchOptions options{.space = Space::subset, .best = 16, .strategies = {strategy}};
     for (const Scored& scored :
          value_or_throw(search(taught.analytic(), kTuned, Launch::graph, options))) {
       if (strategy_of(scored.config) != strategy) continue;
@@ -131,12 +131,14 @@ TEST_F(LearnedModelTest, a_gain_is_sure_above_half_of_its_deviation) {
   Problem near = kTuned;
   near.m = 2 * kTuned.m;
   const ProblemCorrections corrections = taught.around(near, Launch::graph);
-  const Config& overlapped = before.choice().config;
-  const double deviation = corrections.between(overlapped, before.sequential.config).deviation;
+  LearnedScore sequential = before.sequential;
+  LearnedScore other = before.choice();
+  sequential.correction = other.correction = {};
+  const double deviation = corrections.between(other.point, sequential.point).deviation;
   ASSERT_GT(deviation, 0.001);
   const auto gains = [&](double deviations) {
-    const LearnedScore sequential{before.sequential.config, us(100)};
-    const LearnedScore other{overlapped, us(100 * std::exp(-deviations * deviation))};
+    sequential.analytic = us(100);
+    other.analytic = us(100 * std::exp(-deviations * deviation));
     return is_surely_faster(other, sequential, corrections);
   };
   EXPECT_FALSE(gains(0.4));
