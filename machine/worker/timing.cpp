@@ -104,6 +104,7 @@ std::vector<Timed> Timer::rounds(const std::vector<Task>& tasks, int repetitions
       results[task].sm_clock_mhz = 1e3 * cycles[task] / spent[task];
     }
   }
+  last_round_ = std::chrono::steady_clock::now();
   return results;
 }
 
@@ -157,6 +158,12 @@ void Timer::sustain(const std::vector<Task>& tasks, Microseconds duration) {
     for (const Task& task : tasks) task(world_.stream(), turn_++);
     end_round(tasks.size());
   }
+}
+
+void Timer::settle(const std::vector<Task>& tasks, Microseconds least, Microseconds most) {
+  const Microseconds rested = std::chrono::steady_clock::now() - last_round_;
+  const Microseconds longest = us(world_.largest(rested.count()));  // each rank repeats as often
+  sustain(tasks, std::clamp(longest, least, most));
 }
 
 void Timer::end_round(std::size_t tasks) {

@@ -4,6 +4,7 @@
 // deployed program would not pay. The GPU is never idle for long, so that its clock is that of
 // sustained work.
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -67,6 +68,10 @@ class Timer {
   /// Repeats the tasks in turn for about `duration`, so that clock and power settle.
   void sustain(const std::vector<Task>& tasks, Microseconds duration);
 
+  /// `sustain` for as long as the GPU has not been timed, from `least` to `most`: the longer it has
+  /// rested, the farther its clock is from that of sustained work.
+  void settle(const std::vector<Task>& tasks, Microseconds least, Microseconds most);
+
  private:
   struct Slot {
     run::Event start;
@@ -81,6 +86,7 @@ class Timer {
   std::vector<Slot> slots_{};
   run::DeviceMemory stamps_{};
   int turn_ = 0;
+  std::chrono::steady_clock::time_point last_round_{};
 };
 
 }  // namespace overlaptune::cuda

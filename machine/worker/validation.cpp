@@ -23,8 +23,9 @@ constexpr double kAllowance = 1.5;
 constexpr Seconds kPatience{4};
 constexpr double kSlowest = 100;
 /// Time until clock and power are those of this mix. The driver holds the power limit on the mean
-/// over about a second. Later validations of the same problem are alike, and need less.
-constexpr Microseconds kFirstSettling = us(1'000'000);
+/// over about a second. Later validations of the same problem are alike, and need no more than what
+/// the GPU rested in between, while kernels were compiled.
+constexpr Microseconds kMostSettling = us(1'000'000);
 constexpr Microseconds kSettling = us(100'000);
 /// Largest error of `sequential` itself: the rounding of the elements and of every sum on the way.
 constexpr double kMostRounding = 0.03;
@@ -169,7 +170,8 @@ Expected<RunReply> validate(Workbench& bench, TestProblem& problem, const RunReq
   // A hang is most likely the newest config's.
   at({.config = timed.empty() ? -1 : static_cast<int>(timed.back()), .step = "time"});
   if (request.phase != RunPhase::cold) {
-    bench.timer.sustain(tasks, problem.first_validation() ? kFirstSettling : kSettling);
+    bench.timer.settle(tasks, problem.first_validation() ? kMostSettling : kSettling,
+                       kMostSettling);
   }
   const int repetitions = std::max(request.repetitions, 1);
   auto results = request.spread ? bench.timer.spread_rounds(tasks, repetitions, kSettling)
