@@ -15,8 +15,8 @@ struct RankFlags {
   static constexpr int kHereFlags = kMostClusters / 32;
 
   /// For each wave group: tiles that this rank's GEMM has stored, or that the peers have stored
-  /// here, or shares of rows that they have sent, or chunks of columns that copy engines have
-  /// brought of all its rows. Zero when a run begins.
+  /// here, or shares of rows that they have sent, or 1 when copy engines have brought all its rows.
+  /// Of rows in chunks of columns, each chunk of a group has one. Zero when a run begins.
   u32 counters[kCounters];
   /// The peers' increments as they end: for tiles in this rank's C, or for CTAs that read nothing
   /// of this rank any more. Zero when a run begins.

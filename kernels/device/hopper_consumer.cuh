@@ -89,32 +89,56 @@ __device__ __forceinline__ void wait_for_turn(u32 turns, int consumer, u32 numbe
 }
 
 /// The steps of a push, which consumers find in the ring as they find those of a tile. Of several
-/// consumers that share items, the first one stores. By thread 0 of a consumer: nothing holds the
+/// consumers that share items, the first one stores. Each part is counted when all of it is in the
+/// peer's memory. By thread 0 of a consumer: nothing holds the
 /// others together here, so one that fell behind would miss a phase of a barrier, and wait for
 /// ever.
 template <class K, class Release>
-__device__ __forceinline__ void push_steps(const Items<K>& items, u32 number, const Item& item,
-                                           int consumer, const Stages& stages, u32 turns,
+__device__ __forceinline__ void push_steps(const Launch<K>& launch, const Item& item, int consumer,
+                                           const Stages& stages, u32 turns,
                                            const Release& release) {
-  const volatile Push& push = items.pushes[number % kItems];
   const bool stores = K::kPingPong || consumer == 0;
-#pragma unroll 1
-  for (int step = 0; step < item.slot; ++step) {
-    const int at = item.steps + step;
+  const int end = item.steps + item.slot;
+  const auto wait_for_step = [&](int at) {
     barrier_wait(stages.full + 8 * (at % K::kStages), at / K::kStages & 1);
-    if (!stores) {
+  };
+  if (!stores) {
+#pragma unroll 1
+    for (int at = item.steps; at < end; ++at) {
+      wait_for_step(at);
       release(at % K::kStages);
-      continue;
     }
-    store_step<K>(push, step, stages.memory + at % K::kStages * K::kStageBytes);
-    if (step > 0) release((at - 1) % K::kStages);
+    return;
+  }
+  constexpr int kUnderWay = 2;  // steps that are stored while those of the part before arrive
+  u32* before = nullptr;        // the counter of that part
+  int at = item.steps;
+#pragma unroll 1
+  for (int part = 0; part < parts_of_push(launch.feed); ++part) {
+    const Push push = push_of<K::kWaitsForChunks>(launch.feed, item.index, part);
+#pragma unroll 1
+    for (int step = 0; step < steps_of<K>(push); ++step, ++at) {
+      wait_for_step(at);
+      store_step<K>(push, launch.feed.row_vectors, step,
+                    stages.memory + at % K::kStages * K::kStageBytes);
+      if (at > item.steps) release((at - 1) % K::kStages);
+      if (K::kWaitsForChunks && before != nullptr && step + 1 == kUnderWay) {
+        wait_for_stores<kUnderWay>();
+        increment(before, 1);
+        before = nullptr;
+      }
+    }
+    if (K::kWaitsForChunks && before != nullptr) {
+      wait_for_stores<0>();
+      increment(before, 1);
+    }
+    before = push.counter;
   }
   if (K::kPingPong) barrier_arrive(turns + 8 * (consumer ^ 1));
-  if (!stores) return;
   wait_for_reads<0>();
-  if (item.slot > 0) release((item.steps + item.slot - 1) % K::kStages);
-  wait_for_stores();  // in the peer's memory
-  increment(push.counter, 1);
+  if (at > item.steps) release((at - 1) % K::kStages);
+  wait_for_stores<0>();  // in the peer's memory
+  increment(before, 1);
 }
 
 /// The work of a consumer. `turns`: where consumers take turns, a barrier for each; a consumer
@@ -147,7 +171,7 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
         if (thread == 0) {
           if (K::kPingPong) wait_for_turn<K>(turns, consumer, number);
           if (launch.run.has_barrier != 0) barrier_wait(shared_address(&items.passed_barrier), 0);
-          push_steps(items, number, item, consumer, stages, turns, release);
+          push_steps(launch, item, consumer, stages, turns, release);
         }
         consumer_barrier(consumer);  // all have read the item
         if (thread == 0) give_back_half(items, number);

@@ -146,33 +146,35 @@ __device__ __forceinline__ void load_tile(const Launch<K>& launch, const volatil
   }
 }
 
-/// By one thread.
+/// Loads what an item pushes. By one thread.
 template <class K>
-__device__ __forceinline__ void load_push(const volatile Push& push, int before,
+__device__ __forceinline__ void load_push(const Launch<K>& launch, const volatile Item& item,
                                           const Stages& stages) {
-  Ring<K> ring(before);
+  Ring<K> ring(item.steps);
 #pragma unroll 1
-  for (int step = 0; step < steps_of<K>(push); ++step) {
-    barrier_wait(stages.empty + 8 * ring.stage, ring.phase);
-    const u32 filled = stages.full + 8 * ring.stage;
-    const u32 bytes = bytes_of_step<K>(push, step);
-    barrier_expect(filled, bytes);
-    if (bytes > 0) {
-      load_bytes(stages.memory + ring.stage * K::kStageBytes,
-                 reinterpret_cast<const char*>(push.from + step * kStepVectors<K>), filled, bytes);
+  for (int part = 0; part < parts_of_push(launch.feed); ++part) {
+    const Push push = push_of<K::kWaitsForChunks>(launch.feed, item.index, part);
+#pragma unroll 1
+    for (int step = 0; step < steps_of<K>(push); ++step) {
+      barrier_wait(stages.empty + 8 * ring.stage, ring.phase);
+      const u32 filled = stages.full + 8 * ring.stage;
+      barrier_expect(filled, bytes_of_step<K>(push, step));
+      const u32 to = stages.memory + ring.stage * K::kStageBytes;
+      each_row<K>(push, launch.feed.row_vectors, step, [&](int vector, int at, u32 bytes) {
+        load_bytes(to + at, reinterpret_cast<const char*>(push.from + vector), filled, bytes);
+      });
+      ring.step();
     }
-    ring.step();
   }
 }
 
-/// The part of thread 0 of a consumer in a step of a push that is in the ring: it starts the store
+/// The part of thread 0 of a consumer in a step of a push that is in the ring: it starts the stores
 /// at the peer. The step before has been read then.
 template <class K>
-__device__ __forceinline__ void store_step(const volatile Push& push, int step, u32 from) {
-  const u32 bytes = bytes_of_step<K>(push, step);
-  if (bytes > 0) {
-    store_bytes(reinterpret_cast<char*>(push.to + step * kStepVectors<K>), from, bytes);
-  }
+__device__ __forceinline__ void store_step(const Push& push, int row_vectors, int step, u32 from) {
+  each_row<K>(push, row_vectors, step, [&](int vector, int at, u32 bytes) {
+    store_bytes(reinterpret_cast<char*>(push.to + vector), from + at, bytes);
+  });
   end_stores();
   wait_for_reads<1>();
 }
@@ -205,7 +207,7 @@ __device__ __forceinline__ void produce(const Launch<K>& launch, Schedule& sched
     if constexpr (K::Feed::kWaits) {
       if (item.what == kPush) {
         ask();
-        load_push<K>(items.pushes[number % kItems], item.steps, stages);
+        load_push<K>(launch, item, stages);
         continue;
       }
     }

@@ -38,14 +38,6 @@ struct alignas(16) Item {
   int slot;   // of a push: its steps
 };
 
-/// The pushes of a ring, each in the slot of its item.
-template <bool kWaits>
-struct Pushes {
-  volatile Push pushes[kItems];
-};
-template <>
-struct Pushes<false> {};
-
 /// Where the ranks have C, if they are as few as shared memory is sure to have room for
 /// (`static_bytes` in core/config/staging.cpp).
 template <int kRanks>
@@ -58,7 +50,7 @@ template <class Epilogue>
 constexpr int kPlaces = Epilogue::kRanks <= 32 ? Epilogue::kRanks : 0;
 
 template <class K>
-struct alignas(16) Items : Pushes<K::Feed::kWaits>, Places<kPlaces<typename K::Epilogue>> {
+struct alignas(16) Items : Places<kPlaces<typename K::Epilogue>> {
   Item items[kItems];
   u64 full[kItems];
   u64 empty[kItems];
@@ -144,19 +136,50 @@ __device__ __forceinline__ u32 own_number(u32 number) {
   return number / kStride<K>;
 }
 
-/// A push passes through the ring as steps of so many bytes. Both CTAs of a cluster take as many.
-/// Its fields are read anew each time: the loading thread has few registers.
+/// A part of a push passes through the ring as steps of so many bytes. Both CTAs of a cluster take
+/// as many.
 template <class K>
 constexpr int kStepVectors = K::kStageBytes / 16;
 template <class K>
-__device__ __forceinline__ int steps_of(const volatile Push& push) {
+__device__ __forceinline__ int steps_of(const Push& push) {
   return (push.most + kStepVectors<K> - 1) / kStepVectors<K>;
+}
+/// Steps of all parts.
+template <class K, class Rows>
+__device__ __forceinline__ int steps_of_push(const Rows& rows, int number) {
+  int steps = 0;
+  for (int part = 0; part < parts_of_push(rows); ++part) {
+    steps += steps_of<K>(push_of<K::kWaitsForChunks>(rows, number, part));
+  }
+  return steps;
 }
 /// Bytes of a step, maybe none.
 template <class K>
-__device__ __forceinline__ u32 bytes_of_step(const volatile Push& push, int step) {
+__device__ __forceinline__ u32 bytes_of_step(const Push& push, int step) {
   const int left = push.vectors - step * kStepVectors<K>;
   return left <= 0 ? 0 : 16 * (left < kStepVectors<K> ? left : kStepVectors<K>);
+}
+
+/// Calls `move(vector, at, bytes)` for each row of a step: its first vector, counted from that of
+/// the part, its place in the step, and its length, both in bytes.
+template <class K, class Move>
+__device__ __forceinline__ void each_row(const Push& push, int row_vectors, int step,
+                                         const Move& move) {
+  const int left = static_cast<int>(bytes_of_step<K>(push, step)) / 16;
+  if (!K::kWaitsForChunks || push.width == push.vectors) {
+    if (left > 0) move(step * kStepVectors<K>, 0, static_cast<u32>(16 * left));
+    return;
+  }
+  int row = step * kStepVectors<K> / push.width;
+  int column = step * kStepVectors<K> - row * push.width;
+#pragma unroll 1
+  for (int at = 0; at < left; ++row) {
+    const int rest = push.width - column;
+    const int vectors = left - at < rest ? left - at : rest;
+    move(row * row_vectors + column, 16 * at, static_cast<u32>(16 * vectors));
+    at += vectors;
+    column = 0;
+  }
 }
 
 }  // namespace overlaptune::kernels::device

@@ -202,11 +202,7 @@ __device__ __forceinline__ bool hand_over(const Launch<K>& launch, Items<K>& ite
     wait_for_slot(items, number);
     int steps = last_step<K>(order) - first_step<K>(order);
     if constexpr (K::Feed::kWaits) {
-      if (item.what == kPush) {
-        volatile Push& push = items.pushes[number % kItems];
-        put_push(launch.feed, item.index, push);
-        steps = item.slot = steps_of<K>(push);
-      }
+      if (item.what == kPush) steps = item.slot = steps_of_push<K>(launch.feed, item.index);
     }
     item.steps = items.loaded;
     items.loaded = item.steps + steps;

@@ -66,11 +66,11 @@ struct IntoC {
       if (order.counters != nullptr) {
         // Waits until the subtiles are in memory, not only read; then signals to the whole system.
         // The consumers do not wait for this.
-        wait_for_stores();
+        wait_for_stores<0>();
         increment(order.counters + part.counter, static_cast<u32>(order.signal));
       }
     }
-    wait_for_stores();
+    wait_for_stores<0>();
   }
 };
 

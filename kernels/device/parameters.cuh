@@ -53,7 +53,9 @@ struct ScaleParams {
 
 /// A wave group: consecutive tiles, up to tile `end` (exclusive), whose rows of A are there when
 /// `*counter` is at least `value`; and the rows of this rank that a peer's group of the same number
-/// needs, where the launch sends them: vectors of 16 bytes, cut into shares of `most` vectors.
+/// needs, where the launch sends them: vectors of 16 bytes, cut into shares of `most` vectors. With
+/// chunks of columns, shares are whole rows, and each chunk has a counter of its own:
+/// `RowsParams::arrivals_count` words behind that of the chunk before.
 struct Arrival {
   int end;
   u32 value;
@@ -76,14 +78,16 @@ struct RowsParams {
   int block_tiles;
   int arrivals_count;
   int chunk_steps;  ///< steps of k whose columns of A arrive together: all, or a chunk
+  int chunks;       ///< in which a launch that sends rows does so
+  int row_vectors;  ///< of A, where it sends them in chunks
   // `PushOrder` in strategies/waiting/push_order.hpp, in items; `pushes` is 0 where the launch
   // sends no rows.
   int pushes;
   int first;
   int period_tiles;
   int period_pushes;
-  int pushing;         ///< clusters that only push where all are there; 0: none
-  int shares;          ///< of a group's rows; each is pushed by one CTA
+  int pushing;  ///< clusters that only push where all are there; 0: none
+  int shares;   ///< of a group's rows; each, or its share of every group in chunks, is an item
   int shares_an_item;  ///< 1, or 2 where the CTAs of a cluster push one each
   Arrival arrivals[kGroups];
 };

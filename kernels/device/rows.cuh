@@ -49,13 +49,14 @@ struct Rows {
   }
 
   /// Waits until the columns from a step on are there, in the rows of a wave group whose first
-  /// chunk is. The group's counter counts chunks. Returns the step of the next chunk.
+  /// chunk is. Returns the step of the next chunk.
   static __device__ __forceinline__ int wait_for_columns(const Run& run, const Params& rows,
                                                          int group, int step) {
     const int chunk = step / rows.chunk_steps;
-    const u32* counter = rows.arrivals[group].counter;
-    if (counter != nullptr) {
-      wait_for(run, counter, static_cast<u32>(chunk) + 1, Awaited::counter, group);
+    const Arrival& arrival = rows.arrivals[group];
+    if (arrival.counter != nullptr) {
+      wait_for(run, arrival.counter + chunk * rows.arrivals_count, arrival.value, Awaited::counter,
+               group);
       fence_copies();
     }
     return (chunk + 1) * rows.chunk_steps;
@@ -108,28 +109,56 @@ __device__ __forceinline__ int step_from(const Run& run, const RowsParams<kGroup
   return next < rows.pushes ? position_of_push(rows, next) : run.items;
 }
 
-/// A share of the rows of a group: vectors of 16 bytes for one rank, and that rank's counter of the
-/// group.
+/// A part of an item that pushes: rows of `width` vectors of 16 bytes, which lie
+/// `RowsParams::row_vectors` apart, for one rank, and that rank's counter of them. Without chunks,
+/// an item is one part, and a part one row.
 struct Push {
   const Vector* from;
   Vector* to;
   u32* counter;
+  int width;
   int vectors;
   int most;  // vectors of the largest share of the group
 };
 
-/// Puts a share in its place, given its number, counted through all groups that are sent.
-template <int kGroups, class Slot>
-__device__ __forceinline__ void put_push(const RowsParams<kGroups>& rows, int number, Slot& push) {
-  const int sent = number / rows.shares;
-  const Arrival& group = rows.arrivals[sent + 1];  // the first group needs no rows of others
-  const int wanted = (number - sent * rows.shares) * group.most;
+/// Parts of an item that pushes: with chunks of columns, the first one of every group, then the
+/// second one.
+template <int kGroups>
+__device__ __forceinline__ int parts_of_push(const RowsParams<kGroups>& rows) {
+  return rows.chunks > 1 ? rows.chunks * (rows.arrivals_count - 1) : 1;
+}
+
+/// The share `number` of a group's rows.
+__device__ __forceinline__ Push share_of(const Arrival& group, int number) {
+  const int wanted = number * group.most;
   const int begin = wanted < group.vectors ? wanted : group.vectors;
-  push.vectors = group.vectors - begin < group.most ? group.vectors - begin : group.most;
-  push.most = group.most;
-  push.from = group.from + begin;
-  push.to = group.to + begin;
-  push.counter = group.receiver;
+  const int left = group.vectors - begin;
+  const int vectors = left < group.most ? left : group.most;
+  return {group.from + begin,        group.to + begin, group.receiver,
+          vectors > 0 ? vectors : 1, vectors,          group.most};
+}
+
+/// A part of the item of push `number`: pushes are counted through all groups that are sent, or,
+/// with chunks, each has its share of every group. (The first group needs no rows of others.)
+template <bool kInChunks, int kGroups>
+__device__ __forceinline__ Push push_of(const RowsParams<kGroups>& rows, int number, int part) {
+  if (!kInChunks || rows.chunks == 1) {
+    const int sent = number / rows.shares;
+    return share_of(rows.arrivals[sent + 1], number - sent * rows.shares);
+  }
+  const int groups = rows.arrivals_count - 1;
+  const int chunk = part / groups;
+  Push push = share_of(rows.arrivals[part - chunk * groups + 1], number);
+  constexpr int kStepVectors = 8;  // of 128 bytes, columns of a step
+  const int first = chunk * rows.chunk_steps * kStepVectors;
+  const int behind = first + rows.chunk_steps * kStepVectors;
+  push.from += first;
+  push.to += first;
+  push.counter += chunk * rows.arrivals_count;
+  push.width = (behind < rows.row_vectors ? behind : rows.row_vectors) - first;
+  push.vectors = push.vectors / rows.row_vectors * push.width;
+  push.most = push.most / rows.row_vectors * push.width;
+  return push;
 }
 
 }  // namespace overlaptune::kernels::device

@@ -53,7 +53,8 @@ struct GeneratedRows {
   const float* own_scales = nullptr;  ///< its scales, which are not in `GeneratedOperands::scales`
   int own_block = 0;                  ///< its number: the rank
   std::vector<Arrival> arrivals{};
-  /// Columns of A that arrive together; 0: all. The counters of groups count such chunks.
+  /// Columns of A that arrive together; 0: all. Each such chunk of a group has a counter, as many
+  /// words behind that of the chunk before as there are groups.
   std::int64_t chunk_columns = 0;
   std::optional<Pushes> pushes{};
 };

@@ -48,7 +48,11 @@ QueuedItems queued_items(const QueuedKernel& kernel, const GeneratedOperands& op
     most_rows = std::max(most_rows, rows.arrivals[group].sent.rows);
     tiles_before.push_back(rows.arrivals[group - 1].end / kernel.tiles_an_item);
   }
-  const std::int64_t bytes = most_rows * operands.k * operand_bytes(kernel.elements);
+  std::int64_t bytes = most_rows * operands.k * operand_bytes(kernel.elements);
+  if (rows.chunk_columns > 0) {  // an item has its share of all groups
+    bytes *= static_cast<std::int64_t>(tiles_before.size());
+    tiles_before.resize(1);
+  }
   items.shares = shares_of(*rows.pushes, bytes, kernel.ctas_an_item);
   const double share = static_cast<double>(bytes) / static_cast<double>(items.shares);
   items.order = push_order({.ctas = sms / kernel.ctas_an_item,
@@ -83,6 +87,7 @@ namespace {
 void send(const TileOrder& order, const GeneratedOperands& operands, std::int64_t row_bytes,
           std::int64_t shares, std::size_t number, device::Arrival& to) {
   const GeneratedRows& rows = *operands.rows;
+  const std::int64_t unit = rows.chunk_columns > 0 ? row_bytes / kVectorBytes : 1;
   const GeneratedRows::Pushes& pushes = *rows.pushes;
   const kernels::RankBarrier& barrier = operands.barrier;
   const ArrivingRows& sent = rows.arrivals[number].sent;
@@ -97,7 +102,7 @@ void send(const TileOrder& order, const GeneratedOperands& operands, std::int64_
                                             first);
   to.receiver = barrier.flags[peer]->counters + number;
   to.vectors = static_cast<int>(vectors);
-  to.most = static_cast<int>((vectors + shares - 1) / shares);
+  to.most = static_cast<int>((vectors / unit + shares - 1) / shares * unit);
   if (to.counter == nullptr) return;
   // One more than ever comes, for a plan that is wrong on purpose.
   to.value = static_cast<std::uint32_t>(shares) + (left_out ? 1 : 0);
@@ -109,6 +114,8 @@ std::vector<std::byte> rows_parameter(const TileOrder& order, const GeneratedOpe
                                       const QueuedKernel& kernel, const QueuedItems& items,
                                       int most_groups, const device::TensorMap& own_a) {
   const GeneratedRows& rows = *operands.rows;
+  const bool in_chunks = rows.chunk_columns > 0;
+  const std::int64_t row_bytes = operands.k * operand_bytes(kernel.elements);
   const auto as_int = [](std::int64_t value) { return static_cast<int>(value); };
   return with_constant(most_groups, [&](auto groups) {
     device::RowsParams<groups> params{
@@ -118,9 +125,11 @@ std::vector<std::byte> rows_parameter(const TileOrder& order, const GeneratedOpe
         .blocks = order.blocks,
         .block_tiles = as_int(order.tiles() / order.blocks),
         .arrivals_count = as_int(static_cast<std::int64_t>(rows.arrivals.size())),
-        .chunk_steps =
-            as_int(rows.chunk_columns > 0 ? rows.chunk_columns / block_k_of(kernel.elements)
-                                          : std::numeric_limits<int>::max()),
+        .chunk_steps = as_int(in_chunks ? rows.chunk_columns / block_k_of(kernel.elements)
+                                        : std::numeric_limits<int>::max()),
+        .chunks =
+            as_int(in_chunks ? (operands.k + rows.chunk_columns - 1) / rows.chunk_columns : 1),
+        .row_vectors = as_int(row_bytes / kVectorBytes),
         .pushes = as_int(items.order.pushes),
         .first = as_int(items.order.first),
         .period_tiles = as_int(items.order.period_tiles),
@@ -135,9 +144,7 @@ std::vector<std::byte> rows_parameter(const TileOrder& order, const GeneratedOpe
       to.end = as_int(arrival.end);
       to.value = arrival.value;
       to.counter = arrival.counter;
-      if (rows.pushes && i > 0) {
-        send(order, operands, operands.k * operand_bytes(kernel.elements), items.shares, i, to);
-      }
+      if (rows.pushes && i > 0) send(order, operands, row_bytes, items.shares, i, to);
     }
     return parameter(params);
   });

@@ -18,8 +18,10 @@ struct QueuedKernel {
 /// The items of a launch.
 struct QueuedItems {
   std::int64_t all = 0;
-  std::int64_t homes = 0;   ///< the first items, which wait for nothing
-  std::int64_t shares = 0;  ///< of the rows of a group, each pushed by one CTA
+  std::int64_t homes = 0;  ///< the first items, which wait for nothing
+  /// Of the rows of a group. Each is pushed by one CTA; with chunks of columns, its share of every
+  /// group by one.
+  std::int64_t shares = 0;
   PushOrder order{};
 };
 

@@ -91,7 +91,7 @@ __device__ __forceinline__ void signal_stored(const Launch<K>& launch, const Ite
   const Run& run = launch.run;
   const u32 signal = launch.order.signal;
   if (!stores_for_all(peers) && item.owner == peers.rank) return;
-  wait_for_stores();
+  wait_for_stores<0>();
   if (task_of(peers, item.owner) == kFillForOwner) {
     increment(run.flags[item.owner]->counters + item.index, signal);
   } else if (stores_for_all(peers)) {
@@ -229,7 +229,7 @@ struct AtRanks {
       give_back(items, number);
       if (item.what == kTile) signal_stored(launch, item);
     }
-    wait_for_stores();
+    wait_for_stores<0>();
     const u32 done = launch.epilogue.done;
     if (items.ended != 0 && consumer == 0 && done != 0) {
       wait_for(launch.run, &own_flags(launch.run)->done, done, Awaited::done, 0);

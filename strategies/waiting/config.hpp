@@ -21,8 +21,8 @@ struct Waiting {
   int swizzle = 0;  ///< row panels of one row block that are walked together, column by column
   int comm_ctas = kNoCtas;  ///< SMs that the GEMM leaves to the CTAs that send rows
   Transport transport = Transport::copy_engine;
-  /// Chunks of the columns of A (`chunk_columns`). Copies bring the first one of all groups, then
-  /// the second one: so tiles of all groups, where they run at once, begin early.
+  /// Chunks of the columns of A (`chunk_columns`). The first one of all groups comes, then the
+  /// second one: so tiles of all groups, where they run at once, begin early.
   int k_chunks = 1;
   /// Tiles of each group, in the order of `ArrivalOrder`. The first group is the rank's own row
   /// block; no other one has rows of two row blocks.

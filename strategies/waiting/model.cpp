@@ -24,10 +24,6 @@ namespace {
 /// of them brought nothing (docs/results/2026-11-29-h200-nvlink-x2.md, "Columns in chunks").
 constexpr std::array<int, 2> kTriedChunks{2, 4};
 
-bool brings_chunks(const CommSetting& way) {
-  return way.transport == Transport::copy_engine;
-}
-
 /// A generated GEMM beside the arrivals, at the clock that it will run at.
 struct WaitingGemm {
   double tile_time = 0;
@@ -140,7 +136,7 @@ WaitingCombination combination_of(const Model::Parts& parts, const Problem& prob
       arrival_cut(made.order, last, made.order.block.swizzle_groups())};
   const auto groups = static_cast<std::size_t>(last);
   ArrivalProblem rows = arrival_problem(arrivals, made.gemm, made.order, ends);
-  if (brings_chunks(arrivals.way)) rows.points.back().arrives -= made.gemm.tile_time;
+  rows.points.back().arrives -= made.gemm.tile_time;
   made.bound = start_of(parts, launch, arrivals.way, groups) + least_waiting_time(rows, groups);
   return made;
 }
@@ -153,7 +149,6 @@ std::optional<Scored> best_in_chunks(const Model::Parts& parts, const Problem& p
   const ArrivalOrder& order = combination.order;
   const CommSetting& way = combination.arrivals->way;
   std::optional<Scored> best;
-  if (!brings_chunks(way)) return best;
   const auto blocks = static_cast<std::size_t>(order.blocks);
   const std::vector<std::int64_t> wave_groups(blocks, order.block.tiles());
   const std::vector<Cut> cuts = value_or_throw(arrival_cuts(order, wave_groups));

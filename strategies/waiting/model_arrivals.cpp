@@ -29,7 +29,7 @@ Expected<void> set_copies(const Model::Parts& parts, const Problem& problem, Arr
   const CurvePoint& most = parts.copies->points().back();
   const CurvePoint& less = *(parts.copies->points().end() - 2);
   arrivals.meet = parts.costs.push_meet.count();
-  arrivals.gap = parts.costs.push_gap.count();
+  arrivals.gap = arrivals.chunk_gap = parts.costs.push_gap.count();
   arrivals.per_byte = (most.time - less.time) / (most.bytes - less.bytes);
   // An exchange by copy engines slows a GEMM as they do. (Its few CTAs move the rank's own part.)
   // Where it was not probed, another collective that fills the links stands for it. No GEMM slows
@@ -63,6 +63,7 @@ Expected<void> set_pushes(const Model::Parts& parts, const Problem& problem, int
   arrivals.slowdown = slowdown_like(alike, *arrivals.gemms, arrivals.bytes, problem.k);
   const double received = static_cast<double>(problem.ranks - 1) / problem.ranks;
   arrivals.gap *= arrivals.slowdown.collective;
+  arrivals.chunk_gap = gap * arrivals.slowdown.collective;
   arrivals.per_byte = per_byte / received * arrivals.slowdown.collective;
   return {};
 }
@@ -70,12 +71,13 @@ Expected<void> set_pushes(const Model::Parts& parts, const Problem& problem, int
 }  // namespace
 
 double Arrivals::until(const RowsSoFar& last, int chunks, double tile_time, int ctas) const {
+  const auto groups = static_cast<double>(last.groups);
   double latest = 0;
   for (int chunk = 0; chunk < chunks; ++chunk) {
-    const double pieces = static_cast<double>(chunk) * static_cast<double>(last.groups) +
-                          static_cast<double>(last.group);
+    const double before = chunk == 0 ? 0 : groups * gap + (chunk - 1) * groups * chunk_gap;
+    const double gaps = before + static_cast<double>(last.group) * (chunk == 0 ? gap : chunk_gap);
     const double received = (chunk * bytes + last.bytes) / chunks;
-    const double arrived = meet + pieces * gap + received * per_byte;
+    const double arrived = meet + gaps + received * per_byte;
     latest = std::max(latest, arrived - tile_time * needs_chunk_after(chunk, chunks, ctas));
   }
   return latest;

@@ -23,11 +23,12 @@ struct RowsSoFar {
 struct Arrivals {
   const ClassGemms* gemms = nullptr;
   CommSetting way{};
-  double meet = 0;      ///< until the peers are ready
-  double gap = 0;       ///< of each piece: to start it, and its signal
-  double per_byte = 0;  ///< that a rank receives
-  double bytes = 0;     ///< that a rank receives
-  Slowdown slowdown{};  ///< of the GEMM with the probed tile
+  double meet = 0;       ///< until the peers are ready
+  double gap = 0;        ///< of each group: to start it, and its signal
+  double chunk_gap = 0;  ///< of each further chunk of its columns
+  double per_byte = 0;   ///< that a rank receives
+  double bytes = 0;      ///< that a rank receives
+  Slowdown slowdown{};   ///< of the GEMM with the probed tile
   Feed feed{};
   BackgroundLoad background{};
 

@@ -42,6 +42,7 @@ class RowExchange {
         route_(route),
         problem_(request.work.problem()),
         groups_(groups_of(request.work)),
+        columns_(chunk_columns(problem_, request.work.config_as<Waiting>().k_chunks)),
         exclusive_(request.engine.exclusive),
         leaves_out_(request.mutant == Mutant::missing_signal) {}
   virtual ~RowExchange() = default;
@@ -74,7 +75,8 @@ class RowExchange {
     if (gathers_scales()) gemm.scales.a = scales(operands);
   }
   /// This rank's own rows are the first group, which waits for no counter.
-  void count_groups(GeneratedRows& rows, const kernels::RankBarrier& barrier) const {
+  void describe_groups(GeneratedRows& rows, const kernels::RankBarrier& barrier) const {
+    if (columns_ < problem_.k) rows.chunk_columns = columns_;
     const auto rank = static_cast<std::size_t>(world_.rank());
     for (std::size_t group = 1; group < groups_.size(); ++group) {
       rows.arrivals[group].counter = barrier.flags[rank]->counters + group;
@@ -85,24 +87,22 @@ class RowExchange {
   CommKey route_;
   Problem problem_;
   std::vector<ArrivingRows> groups_;
+  std::int64_t columns_;  ///< of each chunk
   bool exclusive_;
   bool leaves_out_;  ///< a plan that is wrong on purpose does not send the last group
 };
 
 /// Copy engines write the rows into the peers' workspaces, piece by piece. Behind each piece they
-/// write the counter of its group, which the peer's gate has reset: no work behind the GEMM has to.
+/// write its counter, which the peer's gate has reset: no work behind the GEMM has to.
 class RowsByCopies : public RowExchange {
  public:
   RowsByCopies(const Request& request, const CommKey& route)
-      : RowExchange(request, route),
-        block_rows_(request.work.tiled().order.block_rows),
-        columns_(chunk_columns(problem_, request.work.config_as<Waiting>().k_chunks)) {}
+      : RowExchange(request, route), block_rows_(request.work.tiled().order.block_rows) {}
 
   void describe(const Operands& operands, GeneratedOperands& gemm) const override {
     gemm.barrier = world_.barrier(route_);
     describe_scales(operands, gemm);
-    if (columns_ < problem_.k) gemm.rows->chunk_columns = columns_;
-    count_groups(*gemm.rows, gemm.barrier);
+    describe_groups(*gemm.rows, gemm.barrier);
   }
 
   kernels::Before begin(cudaStream_t stream, const Operands& operands) override {
@@ -136,8 +136,7 @@ class RowsByCopies : public RowExchange {
     }
   }
 
-  /// Sends a chunk of the columns of a group, from `first` on, to the rank with these flags. Its
-  /// counter counts chunks.
+  /// Sends a chunk of the columns of a group, from `first` on, to the rank with these flags.
   void send(const Operands& operands, std::size_t group, std::int64_t first,
             kernels::RankFlags& flags) {
     const ArrivingRows& rows = groups_[group];
@@ -156,7 +155,8 @@ class RowsByCopies : public RowExchange {
                                   cudaMemcpyDeviceToDevice, lane()));
     }
     MemoryOperations told;
-    told.write(flags.counters + group, static_cast<std::uint32_t>(first / columns_) + 1);
+    const std::size_t chunk = size(first / columns_);
+    told.write(flags.counters + chunk * groups_.size() + group, 1);
     told.enqueue(lane());
   }
   /// The scales of all rows travel before the first of these, whose counter tells of both.
@@ -172,7 +172,6 @@ class RowsByCopies : public RowExchange {
   [[nodiscard]] int receiver(int block) const { return (world_.rank() + block) % problem_.ranks; }
 
   std::int64_t block_rows_;
-  std::int64_t columns_;        ///< of each chunk
   std::optional<Fork> fork_{};  ///< between `begin` and `finish`
   /// In a CUDA graph the branch that was captured first stays on the queue of the gate and of the
   /// work behind the plan. That should be the GEMM: to change queues takes some microseconds
@@ -190,7 +189,7 @@ class PushedByGemm : public RowExchange {
     gemm.has_barrier = exclusive_ && !gathers_scales();
     describe_scales(operands, gemm);
     GeneratedRows& rows = *gemm.rows;
-    count_groups(rows, gemm.barrier);
+    describe_groups(rows, gemm.barrier);
     for (std::size_t group = 1; group < groups_.size(); ++group) {
       rows.arrivals[group].sent = groups_[group];
     }

@@ -24,11 +24,16 @@ Expected<CollectiveRun> pushed(const Profile& profile, const Problem& problem, d
                         Transport::peer_access);
 }
 
+/// One of `chunks` of the columns of a group of rows: each takes its part of the time in which the
+/// group moves as a whole.
 Expected<PlannedCollective> plan_push(const Profile& profile, const Problem& problem, double bytes,
-                                      int ctas) {
+                                      int ctas, int chunks) {
   const auto run = pushed(profile, problem, bytes, ctas);
   if (!run) return error_of(run);
-  return PlannedCollective{.run = as_group(profile, *run)};
+  CollectiveRun piece = as_group(profile, *run);
+  piece.time = piece.latency + (piece.time - piece.latency) / chunks;
+  piece.wire_bytes /= chunks;
+  return PlannedCollective{.run = piece};
 }
 
 /// The tiles that run at once have the panels of one row block. A row block that ends within a
@@ -86,13 +91,12 @@ Expected<Schedule> SimulationOf<Waiting>::schedule(const Profile& profile, const
   }
   for (std::size_t i = 0; i < (cuts.size() - 1) * schedule.needed_after.size(); ++i) {
     const std::size_t group = 1 + i % (cuts.size() - 1);
-    const double bytes =
-        static_cast<double>((cuts[group].bytes - cuts[group - 1].bytes).count) / config.k_chunks;
+    const auto bytes = static_cast<double>((cuts[group].bytes - cuts[group - 1].bytes).count);
     if (!by_peers) {
-      schedule.collectives.push_back(plan_copy(profile.copy, bytes, i == 0));
+      schedule.collectives.push_back(plan_copy(profile.copy, bytes / config.k_chunks, i == 0));
       continue;
     }
-    const auto piece = plan_push(profile, problem, bytes, config.comm_ctas);
+    const auto piece = plan_push(profile, problem, bytes, config.comm_ctas, config.k_chunks);
     if (!piece) return error_of(piece);
     schedule.collectives.push_back(*piece);
   }

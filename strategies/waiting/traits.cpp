@@ -11,10 +11,6 @@
 namespace overlaptune {
 
 Expected<void> TraitsOf<Waiting>::check(const Waiting& config) {
-  if (config.k_chunks > 1 && config.transport != Transport::copy_engine) {
-    return bad_input(fmt::format("k_chunks = {}: expected 1 with transport {}", config.k_chunks,
-                                 to_string(config.transport)));
-  }
   if (config.k_chunks > 1 && !may_have_chunks(config.tile)) {
     return bad_input(fmt::format("k_chunks = {}: expected 1 with tile {}", config.k_chunks,
                                  to_string(config.tile)));
@@ -27,6 +23,11 @@ Expected<void> TraitsOf<Waiting>::check(const Problem& problem, const Waiting& c
   const auto cuts = arrival_cuts(order, config.wave_groups);
   if (!cuts) return error_of(cuts);
   if (auto few = has_few_groups(cuts->size(), Waiting::name); !few) return few;
+  const int most_chunks = kMostRegions / static_cast<int>(cuts->size());
+  if (config.k_chunks > most_chunks) {
+    return bad_input(fmt::format("k_chunks = {}: expected at most {} with {} groups",
+                                 config.k_chunks, most_chunks, cuts->size()));
+  }
   if (chunk_columns(problem, config.k_chunks) * (config.k_chunks - 1) >= problem.k) {
     return bad_input(fmt::format(
         "k_chunks = {}: k = {}: expected fewer: in whole steps of {} columns, {} a chunk, the last "

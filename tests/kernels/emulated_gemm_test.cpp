@@ -72,7 +72,8 @@ struct Case {
   bool deals = true;        // clusters go on by equal steps where all are there
   int pushing = 1;          // CTAs
   int permits = 2;          // of tiles on their way to other ranks
-  int chunks = 0;           // of columns, which others bring; 0: the launch pushes whole rows
+  int chunks = 1;           // of columns
+  bool copies = false;      // others bring the rows; else the launch pushes them
   int rounds = 3;
 };
 
@@ -81,7 +82,8 @@ std::ostream& operator<<(std::ostream& out, const Case& each) {
              << each.steps << " steps, " << each.panels << " x " << each.columns << " tiles"
              << (each.shares ? ", shared" : "") << (each.has_barrier ? "" : ", behind a gate")
              << (each.deals ? "" : ", in no fixed steps") << ", pushing " << each.pushing << ", "
-             << each.permits << " permits, " << each.chunks << " chunks";
+             << each.permits << " permits, " << each.chunks << " chunks"
+             << (each.copies ? ", copied" : "");
 }
 
 /// The parameters of a launch of one rank.
@@ -130,7 +132,7 @@ class Ranks {
     emulator::on_store = [this](int matrix, int x, int y, int z) { note_store(matrix, x, y, z); };
     if (RANKS > 0) permits_.watch();
     emulator::Meeting gate;
-    const int threads = case_.chunks > 0 ? 2 * ranks_ : ranks_;  // a copy engine for each rank
+    const int threads = case_.copies ? 2 * ranks_ : ranks_;  // a copy engine for each rank
     machine.at_different_times(threads, [&](int thread) {
       if (thread >= ranks_) return bring_rows(machine, gate, threads, thread - ranks_);
       const int rank = thread;
@@ -372,13 +374,16 @@ void Ranks::set_up() {
   }
   std::vector<std::int64_t> before;
   for (std::size_t i = 1; i < cuts.size(); ++i) before.push_back(cuts[i - 1].tiles / CLUSTER);
+  const bool in_chunks = case_.chunks > 1;
+  if (in_chunks) before.resize(1);  // an item has its share of all groups
   constexpr int kShares = 4;
-  const PushOrder pushes = case_.chunks > 0 ? PushOrder{}
-                                            : push_order({.ctas = case_.ctas / ctas_an_item_,
-                                                          .pushing = case_.pushing,
-                                                          .pushes_a_group = kShares / ctas_an_item_,
-                                                          .tiles_before = before,
-                                                          .pushes_a_tile = 2});
+  const PushOrder pushes = case_.copies ? PushOrder{}
+                                        : push_order({.ctas = case_.ctas / ctas_an_item_,
+                                                      .pushing = case_.pushing,
+                                                      .pushes_a_group = kShares / ctas_an_item_,
+                                                      .tiles_before = before,
+                                                      .pushes_a_tile = 2});
+  const std::int64_t row_vectors = problem_.k * 2 / 16;
   items_ = (tiles_ + CLUSTER - 1) / CLUSTER + pushes.pushes;
   homes_ = cuts.front().tiles / CLUSTER;
   emulator::on_load = [this, block_bytes](int rank, int x, int y, int z) {
@@ -405,7 +410,9 @@ void Ranks::set_up() {
     peers.blocks = ranks_;
     peers.block_tiles = as_int(tiles_ / ranks_);
     peers.arrivals_count = as_int(static_cast<std::int64_t>(cuts.size()));
-    peers.chunk_steps = case_.chunks > 0 ? steps_of_chunk() : as_int(problem_.k);
+    peers.chunk_steps = in_chunks ? steps_of_chunk() : as_int(problem_.k);
+    peers.chunks = case_.chunks;
+    peers.row_vectors = as_int(row_vectors);
     peers.pushes = as_int(pushes.pushes);
     peers.first = as_int(pushes.first);
     peers.period_tiles = as_int(pushes.period_tiles);
@@ -422,12 +429,13 @@ void Ranks::set_up() {
       char* const gathered =
           received_[static_cast<std::size_t>(peer)].data() + rank * block_bytes + first;
       arrival.counter = flags(rank).counters + i;
-      arrival.value = case_.chunks > 0 ? 1 : kShares;
+      arrival.value = case_.copies ? 1 : kShares;
       arrival.from = reinterpret_cast<const device::Vector*>(own.data() + first);
       arrival.to = reinterpret_cast<device::Vector*>(gathered);
       arrival.receiver = flags(peer).counters + i;
       arrival.vectors = as_int(rows_[i].rows * problem_.k * 2 / 16);
-      arrival.most = (arrival.vectors + kShares - 1) / kShares;
+      const int unit = in_chunks ? as_int(row_vectors) : 1;
+      arrival.most = (arrival.vectors / unit + kShares - 1) / kShares * unit;
     }
   }
 }
@@ -445,6 +453,7 @@ void Ranks::bring_rows(emulator::Machine& machine, emulator::Meeting& gate, int 
     machine.meet(gate, threads);
     for (std::int64_t begin = 0; begin < row_bytes; begin += chunk_bytes) {
       const std::int64_t bytes = std::min(chunk_bytes, row_bytes - begin);
+      const auto chunk = static_cast<std::size_t>(begin / chunk_bytes);
       for (std::size_t group = 1; group < rows_.size(); ++group) {
         const int peer = (rank - rows_[group].block + ranks_) % ranks_;
         const std::vector<char>& sent = own_[static_cast<std::size_t>(peer)];
@@ -455,7 +464,7 @@ void Ranks::bring_rows(emulator::Machine& machine, emulator::Meeting& gate, int 
           std::memcpy(received_[static_cast<std::size_t>(rank)].data() + block + at,
                       sent.data() + at, static_cast<std::size_t>(bytes));
         }
-        device::increment(flags(rank).counters + group, 1);
+        device::increment(flags(rank).counters + chunk * rows_.size() + group, 1);
         machine.went_on();
       }
     }
@@ -509,10 +518,20 @@ std::vector<Case> cases() {
   // All items are taken at once, also those that wait.
   list.push_back({.ctas = 14, .room = 14, .steps = 2, .panels = 1, .columns = 2, .rounds = 50});
   for (const int chunks : Kernel::kWaitsForChunks ? std::vector{2, 3} : std::vector<int>{}) {
-    list.push_back({.ctas = 14, .room = 14, .has_barrier = false, .chunks = chunks});
-    list.push_back({.room = 2, .steps = 7, .has_barrier = false, .deals = false, .chunks = chunks});
+    list.push_back({.chunks = chunks});
+    list.push_back(
+        {.ctas = 8, .room = 1, .steps = 7, .columns = 4, .has_barrier = false, .chunks = chunks});
+    list.push_back(
+        {.ctas = 14, .room = 14, .steps = 40, .deals = false, .pushing = 4, .chunks = chunks});
+    Case copied{.ctas = 14, .room = 14, .has_barrier = false, .chunks = chunks, .copies = true};
+    list.push_back(copied);
+    copied = {.room = 2, .steps = 7, .has_barrier = false, .deals = false, .chunks = chunks};
+    copied.copies = true;
+    list.push_back(copied);
 #if CLUSTER == 1 && CONSUMERS == 2
-    list.push_back({.panels = 1, .shares = true, .has_barrier = false, .chunks = chunks});
+    copied = {.panels = 1, .shares = true, .has_barrier = false, .chunks = chunks};
+    copied.copies = true;
+    list.push_back(copied);
 #endif
   }
 #endif

@@ -74,22 +74,67 @@ TEST(Pushes, shares_of_a_group_cover_its_rows_once) {
   std::vector<device::Vector> matrix(rows.size());
   unsigned counter = 0;
   for (const int shares : {1, 4, 7, 115, 200}) {
-    Params all{.shares = shares};
+    Params all{.chunks = 1, .shares = shares};
     const int count = static_cast<int>(rows.size());
     all.arrivals[2] = {.from = rows.data(),
                        .to = matrix.data(),
                        .receiver = &counter,
                        .vectors = count,
                        .most = (count + shares - 1) / shares};
+    ASSERT_EQ(device::parts_of_push(all), 1);
     std::vector<int> sent(rows.size());
     for (int share = 0; share < shares; ++share) {
-      device::Push push;
-      device::put_push(all, shares + share, push);  // behind the shares of group 1
+      // Behind the shares of group 1.
+      const device::Push push = device::push_of<true>(all, shares + share, 0);
       EXPECT_EQ(push.counter, &counter);
       EXPECT_EQ(push.from - rows.data(), push.to - matrix.data());
       EXPECT_LE(push.vectors, push.most);
       for (int i = 0; i < push.vectors; ++i) {
         ++sent[static_cast<std::size_t>(push.from - rows.data() + i)];
+      }
+    }
+    EXPECT_EQ(sent, std::vector<int>(rows.size(), 1)) << shares << " shares";
+  }
+}
+
+/// Two groups of 5 and 3 rows of 29 vectors, in chunks of 2 steps: 16 vectors, and 13.
+TEST(Pushes, chunks_of_columns_come_one_after_another_each_with_a_counter) {
+  constexpr int kRowVectors = 29;
+  constexpr std::array<int, 2> kRows{5, 3};
+  std::vector<device::Vector> rows(kRowVectors * (kRows[0] + kRows[1]));
+  std::vector<device::Vector> matrix(rows.size());
+  std::array<unsigned, 6> counters{};  // of 3 groups, the first of which nobody sends
+  for (const int shares : {1, 2, 4, 7}) {
+    Params all{.arrivals_count = 3,
+               .chunk_steps = 2,
+               .chunks = 2,
+               .row_vectors = kRowVectors,
+               .shares = shares};
+    int first = 0;
+    for (std::size_t group = 1; group < 3; ++group) {
+      const int count = kRows[group - 1];
+      all.arrivals[group] = {.from = rows.data() + first,
+                             .to = matrix.data() + first,
+                             .receiver = counters.data() + group,
+                             .vectors = kRowVectors * count,
+                             .most = (count + shares - 1) / shares * kRowVectors};
+      first += kRowVectors * count;
+    }
+    ASSERT_EQ(device::parts_of_push(all), 4);
+    std::vector<int> sent(rows.size());
+    for (int share = 0; share < shares; ++share) {
+      for (int part = 0; part < 4; ++part) {
+        const device::Push push = device::push_of<true>(all, share, part);
+        EXPECT_EQ(push.counter - counters.data(), part / 2 * 3 + part % 2 + 1);
+        EXPECT_EQ(push.width, part < 2 ? 16 : 13);
+        EXPECT_EQ(push.from - rows.data(), push.to - matrix.data());
+        EXPECT_EQ(push.vectors % push.width, 0);
+        EXPECT_LE(push.vectors, push.most);
+        for (int i = 0; i < push.vectors; ++i) {
+          const auto at = push.from - rows.data() + i / push.width * kRowVectors + i % push.width;
+          EXPECT_EQ(at % kRowVectors / 16, part / 2);
+          ++sent[static_cast<std::size_t>(at)];
+        }
       }
     }
     EXPECT_EQ(sent, std::vector<int>(rows.size(), 1)) << shares << " shares";

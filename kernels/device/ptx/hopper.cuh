@@ -130,9 +130,10 @@ __device__ __forceinline__ void wait_for_reads() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kLeft) : "memory");
 }
 
-/// Waits until all stores are in memory, also in that of peers.
+/// Waits until the stores of all groups but the last `kLeft` are in memory, also in that of peers.
+template <int kLeft>
 __device__ __forceinline__ void wait_for_stores() {
-  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+  asm volatile("cp.async.bulk.wait_group %0;" ::"n"(kLeft) : "memory");
 }
 
 /// Orders what this thread has written into shared memory before copies of TMA.

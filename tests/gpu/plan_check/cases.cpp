@@ -108,9 +108,10 @@ std::vector<Config> odd_configs(const Problem& of) {
     list.emplace_back(waiting);
     waiting.k_chunks = 3;
     if (Work::make(of, waiting)) list.emplace_back(waiting);
-    waiting.k_chunks = 1;
     waiting.comm_ctas = 8;
     waiting.transport = Transport::peer_access;
+    if (Work::make(of, waiting)) list.emplace_back(waiting);
+    waiting.k_chunks = 1;
     list.emplace_back(std::move(waiting));
     for (const Transport transport :
          {Transport::ring, Transport::symmetric, Transport::copy_engine, Transport::peer_access}) {

@@ -45,6 +45,7 @@ std::vector<Config> configs(const Problem& of) {
   lines.push_back(waiting + "transport=copy_engine" + groups);
   lines.push_back(waiting + "transport=copy_engine k_chunks=4" + groups);
   lines.push_back(waiting + "ctas=8 transport=peer_access" + groups);
+  lines.push_back(waiting + "ctas=8 transport=peer_access k_chunks=4" + groups);
   std::vector<Config> list;
   for (const std::string& line : lines) list.push_back(value_or_throw(parse_config(line)));
   return those_that_run(std::move(list), of.op);

@@ -144,7 +144,13 @@ TEST(Arrivals, chunks_are_whole_steps_and_none_is_empty) {
                        .transport = Transport::peer_access,
                        .k_chunks = 2,
                        .wave_groups = {32, 32}};
-  EXPECT_EQ(check(pushed).error().message, "k_chunks = 2: expected 1 with transport peer_access");
+  EXPECT_TRUE(check(pushed));
+  const Problem problem{Op::all_gather_gemm, 1024, 1024, 8192, Elements::bf16, 2};
+  Waiting many{.tile = tile, .swizzle = 1, .k_chunks = 38, .wave_groups = {32, 8, 8, 8, 8}};
+  EXPECT_THAT(check(problem, many, {}).error().message, testing::HasSubstr("one would be empty"));
+  many.k_chunks = 64;
+  EXPECT_EQ(check(problem, many, {}).error().message,
+            "k_chunks = 64: expected at most 38 with 5 groups");
   const Waiting large{
       .tile = {192, 256, 64, 3, 1}, .swizzle = 4, .k_chunks = 2, .wave_groups = {32, 32}};
   EXPECT_THAT(check(large).error().message,

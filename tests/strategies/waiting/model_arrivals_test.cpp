@@ -62,10 +62,11 @@ class ArrivalsTest : public testing::Test {
   std::vector<Measurement> beside_{};
 };
 
-/// Copies one after the other, chunk after chunk, and a tile that multiplies in small steps what is
-/// there.
+/// Pieces one after the other, chunk after chunk, and a tile that multiplies in small steps what is
+/// there. Pushes of all groups have begun when the first chunk has come.
 TEST_F(ArrivalsTest, a_tile_that_begins_when_chunks_have_arrived_in_effect_never_waits) {
-  const Arrivals copies = arrivals(kCopies).value();
+  Arrivals copies = arrivals(kCopies).value();
+  copies.chunk_gap = copies.gap / 3;
   constexpr std::size_t kGroups = 3;
   const double sizes[kGroups] = {0.5 * kReceived, 0.2 * kReceived, 0.3 * kReceived};
   for (const int chunks : {1, 2, 4, 7}) {
@@ -74,7 +75,8 @@ TEST_F(ArrivalsTest, a_tile_that_begins_when_chunks_have_arrived_in_effect_never
       std::vector<std::vector<double>> arrived(kGroups);  // [group][chunk]
       for (int chunk = 0; chunk < chunks; ++chunk) {
         for (std::size_t group = 0; group < kGroups; ++group) {
-          now += copies.gap + sizes[group] / chunks * copies.per_byte;
+          now += (chunk == 0 ? copies.gap : copies.chunk_gap) +
+                 sizes[group] / chunks * copies.per_byte;
           arrived[group].push_back(now);
         }
       }
@@ -108,6 +110,7 @@ TEST_F(ArrivalsTest, by_copies_start_and_signal_are_a_gap) {
   EXPECT_DOUBLE_EQ(copies->bytes, kReceived);
   EXPECT_DOUBLE_EQ(copies->meet, 8);
   EXPECT_DOUBLE_EQ(copies->gap, 4);
+  EXPECT_DOUBLE_EQ(copies->chunk_gap, 4);
   EXPECT_DOUBLE_EQ(copies->per_byte, 40 / 2e6);
   EXPECT_DOUBLE_EQ(copies->until(1e6), 8 + 4 + 20);
   EXPECT_EQ(copies->slowdown.gemm, 1);
@@ -157,6 +160,7 @@ TEST_F(ArrivalsTest, by_pushes_the_smallest_exchange_is_half_before_and_half_beh
   EXPECT_EQ(pushes->way, kPushes);
   EXPECT_DOUBLE_EQ(pushes->meet, 4.25);
   EXPECT_DOUBLE_EQ(pushes->gap, 1.5 + 2);
+  EXPECT_DOUBLE_EQ(pushes->chunk_gap, 1.5);
   // An exchange of a MiB brings a rank seven eighths of it.
   EXPECT_DOUBLE_EQ(pushes->per_byte * kMiB, 4 / 0.875);
   EXPECT_EQ(pushes->slowdown.gemm, 1);
@@ -167,6 +171,7 @@ TEST_F(ArrivalsTest, by_pushes_the_smallest_exchange_is_half_before_and_half_beh
   ASSERT_TRUE(beside);
   EXPECT_NEAR(beside->slowdown.gemm, 1.2, 1e-12);
   EXPECT_NEAR(beside->gap, 3.5 * 1.5, 1e-12);
+  EXPECT_NEAR(beside->chunk_gap, 1.5 * 1.5, 1e-12);
   EXPECT_NEAR(beside->per_byte * kMiB, 4 / 0.875 * 1.5, 1e-12);
   EXPECT_DOUBLE_EQ(beside->meet, 4.25);
 }

@@ -113,7 +113,8 @@ inline u64 descriptor(u32 address) {
 inline void end_stores() {}
 template <int kLeft>
 void wait_for_reads() {}
-inline void wait_for_stores() {}
+template <int kLeft>
+void wait_for_stores() {}
 inline void fence_shared() {}
 inline void fence_barriers() {}
 inline void consumer_barrier(int) {
