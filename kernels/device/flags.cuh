@@ -9,14 +9,15 @@ namespace overlaptune::kernels::device {
 /// All ranks reach them. All are zero at first.
 struct RankFlags {
   static constexpr int kMostRanks = 64;
-  static constexpr int kMostClusters = 256;       ///< of a launch with homes
-  static constexpr int kCounters = 192;           ///< wave groups of a launch
+  static constexpr int kMostClusters = 256;  ///< of a launch with homes
+  static constexpr int kCounters = 192;  ///< wave groups of a launch, times its chunks of columns
   static constexpr int kCounted = kCounters + 1;  ///< words from the first that a run resets
   static constexpr int kHereFlags = kMostClusters / 32;
 
   /// For each wave group: tiles that this rank's GEMM has stored, or that the peers have stored
   /// here, or shares of rows that they have sent, or 1 when copy engines have brought all its rows.
-  /// Of rows in chunks of columns, each chunk of a group has one. Zero when a run begins.
+  /// Where rows come in chunks of columns, each chunk of a group has a counter. Zero when a run
+  /// begins.
   u32 counters[kCounters];
   /// The peers' increments as they end: for tiles in this rank's C, or for CTAs that read nothing
   /// of this rank any more. Zero when a run begins.

@@ -90,9 +90,8 @@ __device__ __forceinline__ void wait_for_turn(u32 turns, int consumer, u32 numbe
 
 /// The steps of a push, which consumers find in the ring as they find those of a tile. Of several
 /// consumers that share items, the first one stores. Each part is counted when all of it is in the
-/// peer's memory. By thread 0 of a consumer: nothing holds the
-/// others together here, so one that fell behind would miss a phase of a barrier, and wait for
-/// ever.
+/// peer's memory. Only thread 0 of a consumer calls this: nothing holds the others together here,
+/// so one that fell behind would miss a phase of a barrier, and wait for ever.
 template <class K, class Release>
 __device__ __forceinline__ void push_steps(const Launch<K>& launch, const Item& item, int consumer,
                                            const Stages& stages, u32 turns,
@@ -110,8 +109,9 @@ __device__ __forceinline__ void push_steps(const Launch<K>& launch, const Item& 
     }
     return;
   }
-  constexpr int kUnderWay = 2;  // steps that are stored while those of the part before arrive
-  u32* before = nullptr;        // the counter of that part
+  // Steps that are stored while those of the part before arrive: each is one group of stores.
+  constexpr int kUnderWay = 2;
+  u32* before = nullptr;  // the counter of that part
   int at = item.steps;
 #pragma unroll 1
   for (int part = 0; part < parts_of_push(launch.feed); ++part) {

@@ -78,8 +78,8 @@ struct RowsParams {
   int block_tiles;
   int arrivals_count;
   int chunk_steps;  ///< steps of k whose columns of A arrive together: all, or a chunk
-  int chunks;       ///< in which a launch that sends rows does so
-  int row_vectors;  ///< of A, where it sends them in chunks
+  int chunks;       ///< chunks of columns, of a launch that sends rows
+  int row_vectors;  ///< vectors of a row of A, likewise
   // `PushOrder` in strategies/waiting/push_order.hpp, in items; `pushes` is 0 where the launch
   // sends no rows.
   int pushes;

@@ -130,8 +130,8 @@ __device__ __forceinline__ int parts_of_push(const RowsParams<kGroups>& rows) {
 
 /// The share `number` of a group's rows.
 __device__ __forceinline__ Push share_of(const Arrival& group, int number) {
-  const int wanted = number * group.most;
-  const int begin = wanted < group.vectors ? wanted : group.vectors;
+  const i64 wanted = i64{number} * group.most;
+  const int begin = wanted < group.vectors ? static_cast<int>(wanted) : group.vectors;
   const int left = group.vectors - begin;
   const int vectors = left < group.most ? left : group.most;
   return {group.from + begin,        group.to + begin, group.receiver,

@@ -13,9 +13,12 @@ namespace {
 constexpr std::int64_t kVectorBytes = 16;
 
 /// The number of shares of a group's rows: one for each pushing CTA, unless they would be small.
-std::int64_t shares_of(const GeneratedRows::Pushes& pushes, std::int64_t bytes, int ctas_an_item) {
+/// `most`: shares that can be made.
+std::int64_t shares_of(const GeneratedRows::Pushes& pushes, std::int64_t bytes, std::int64_t most,
+                       int ctas_an_item) {
   constexpr std::int64_t kSmallest = 32 << 10;
-  const std::int64_t wanted = std::clamp<std::int64_t>(bytes / kSmallest, 1, pushes.ctas);
+  const std::int64_t of_size = std::clamp<std::int64_t>(bytes / kSmallest, 1, pushes.ctas);
+  const std::int64_t wanted = std::min(of_size, most);
   return (wanted + ctas_an_item - 1) / ctas_an_item * ctas_an_item;
 }
 
@@ -49,11 +52,13 @@ QueuedItems queued_items(const QueuedKernel& kernel, const GeneratedOperands& op
     tiles_before.push_back(rows.arrivals[group - 1].end / kernel.tiles_an_item);
   }
   std::int64_t bytes = most_rows * operands.k * operand_bytes(kernel.elements);
-  if (rows.chunk_columns > 0) {  // an item has its share of all groups
+  std::int64_t most_shares = bytes;
+  if (rows.chunk_columns > 0) {  // an item has its share, whole rows, of all groups
     bytes *= static_cast<std::int64_t>(tiles_before.size());
     tiles_before.resize(1);
+    most_shares = most_rows;
   }
-  items.shares = shares_of(*rows.pushes, bytes, kernel.ctas_an_item);
+  items.shares = shares_of(*rows.pushes, bytes, most_shares, kernel.ctas_an_item);
   const double share = static_cast<double>(bytes) / static_cast<double>(items.shares);
   items.order = push_order({.ctas = sms / kernel.ctas_an_item,
                             .pushing = rows.pushes->ctas / kernel.ctas_an_item,

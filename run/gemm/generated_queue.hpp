@@ -19,8 +19,8 @@ struct QueuedKernel {
 struct QueuedItems {
   std::int64_t all = 0;
   std::int64_t homes = 0;  ///< the first items, which wait for nothing
-  /// Of the rows of a group. Each is pushed by one CTA; with chunks of columns, its share of every
-  /// group by one.
+  /// Shares of the rows of a group. One CTA pushes each; with chunks of columns, it pushes its
+  /// share of every group.
   std::int64_t shares = 0;
   PushOrder order{};
 };

@@ -20,8 +20,8 @@ using waiting::RowsSoFar;
 
 namespace {
 
-/// Chunks of columns that are tried: a copy of a chunk has the same gap as any other, so that more
-/// of them brought nothing (docs/results/2026-11-29-h200-nvlink-x2.md, "Columns in chunks").
+/// Chunks of columns that are tried. Copies: one of a chunk has the same gap as any other, so that
+/// more of them brought nothing (docs/results/2026-11-29-h200-nvlink-x2.md, "Columns in chunks").
 constexpr std::array<int, 2> kTriedChunks{2, 4};
 
 /// A generated GEMM beside the arrivals, at the clock that it will run at.

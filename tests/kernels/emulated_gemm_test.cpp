@@ -71,6 +71,7 @@ struct Case {
   bool has_barrier = true;  // no gate comes before the launch
   bool deals = true;        // clusters go on by equal steps where all are there
   int pushing = 1;          // CTAs
+  int of_rows = 4;          // shares of a group's rows, each of which is pushed by one CTA
   int permits = 2;          // of tiles on their way to other ranks
   int chunks = 1;           // of columns
   bool copies = false;      // others bring the rows; else the launch pushes them
@@ -81,8 +82,8 @@ std::ostream& operator<<(std::ostream& out, const Case& each) {
   return out << to_string(each.op) << ", " << each.ctas << " CTAs, room for " << each.room << ", "
              << each.steps << " steps, " << each.panels << " x " << each.columns << " tiles"
              << (each.shares ? ", shared" : "") << (each.has_barrier ? "" : ", behind a gate")
-             << (each.deals ? "" : ", in no fixed steps") << ", pushing " << each.pushing << ", "
-             << each.permits << " permits, " << each.chunks << " chunks"
+             << (each.deals ? "" : ", in no fixed steps") << ", pushing " << each.pushing << " of "
+             << each.of_rows << ", " << each.permits << " permits, " << each.chunks << " chunks"
              << (each.copies ? ", copied" : "");
 }
 
@@ -376,13 +377,13 @@ void Ranks::set_up() {
   for (std::size_t i = 1; i < cuts.size(); ++i) before.push_back(cuts[i - 1].tiles / CLUSTER);
   const bool in_chunks = case_.chunks > 1;
   if (in_chunks) before.resize(1);  // an item has its share of all groups
-  constexpr int kShares = 4;
-  const PushOrder pushes = case_.copies ? PushOrder{}
-                                        : push_order({.ctas = case_.ctas / ctas_an_item_,
-                                                      .pushing = case_.pushing,
-                                                      .pushes_a_group = kShares / ctas_an_item_,
-                                                      .tiles_before = before,
-                                                      .pushes_a_tile = 2});
+  const PushOrder pushes = case_.copies
+                               ? PushOrder{}
+                               : push_order({.ctas = case_.ctas / ctas_an_item_,
+                                             .pushing = case_.pushing,
+                                             .pushes_a_group = case_.of_rows / ctas_an_item_,
+                                             .tiles_before = before,
+                                             .pushes_a_tile = 2});
   const std::int64_t row_vectors = problem_.k * 2 / 16;
   items_ = (tiles_ + CLUSTER - 1) / CLUSTER + pushes.pushes;
   homes_ = cuts.front().tiles / CLUSTER;
@@ -418,7 +419,7 @@ void Ranks::set_up() {
     peers.period_tiles = as_int(pushes.period_tiles);
     peers.period_pushes = as_int(pushes.period_pushes);
     peers.pushing = as_int(pushes.pushing);
-    peers.shares = kShares;
+    peers.shares = case_.of_rows;
     peers.shares_an_item = ctas_an_item_;
     for (std::size_t i = 0; i < cuts.size(); ++i) {
       device::Arrival& arrival = peers.arrivals[i];
@@ -429,13 +430,13 @@ void Ranks::set_up() {
       char* const gathered =
           received_[static_cast<std::size_t>(peer)].data() + rank * block_bytes + first;
       arrival.counter = flags(rank).counters + i;
-      arrival.value = case_.copies ? 1 : kShares;
+      arrival.value = case_.copies ? 1 : case_.of_rows;
       arrival.from = reinterpret_cast<const device::Vector*>(own.data() + first);
       arrival.to = reinterpret_cast<device::Vector*>(gathered);
       arrival.receiver = flags(peer).counters + i;
       arrival.vectors = as_int(rows_[i].rows * problem_.k * 2 / 16);
       const int unit = in_chunks ? as_int(row_vectors) : 1;
-      arrival.most = (arrival.vectors / unit + kShares - 1) / kShares * unit;
+      arrival.most = (arrival.vectors / unit + case_.of_rows - 1) / case_.of_rows * unit;
     }
   }
 }
@@ -523,6 +524,9 @@ std::vector<Case> cases() {
         {.ctas = 8, .room = 1, .steps = 7, .columns = 4, .has_barrier = false, .chunks = chunks});
     list.push_back(
         {.ctas = 14, .room = 14, .steps = 40, .deals = false, .pushing = 4, .chunks = chunks});
+    // One share more than full ones: a row or two in the last one, or none.
+    list.push_back({.ctas = 8, .steps = 7, .pushing = 6, .of_rows = 6, .chunks = chunks});
+    list.push_back({.ctas = 8, .steps = 7, .panels = 1, .of_rows = 130, .chunks = chunks});
     Case copied{.ctas = 14, .room = 14, .has_barrier = false, .chunks = chunks, .copies = true};
     list.push_back(copied);
     copied = {.room = 2, .steps = 7, .has_barrier = false, .deals = false, .chunks = chunks};

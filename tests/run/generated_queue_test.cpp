@@ -2,6 +2,9 @@
 
 #include "run/gemm/generated_queue.hpp"
 
+#include <cstring>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace overlaptune::run {
@@ -56,6 +59,70 @@ TEST(GeneratedQueueTest, RowsArePushedInSharesOf32KibOrOneForEachCta) {
   EXPECT_EQ(pairs.shares, 4);
   EXPECT_EQ(pairs.order.pushes, 2 * 2);
   EXPECT_EQ(pairs.all, 6 + 4);
+}
+
+TEST(GeneratedQueueTest, InChunksAnItemHasItsShareOfAllGroups) {
+  // Both groups together count as 256 rows of 2 KiB: 512 KiB, which are 16 shares of 32 KiB.
+  const std::uint32_t counter = 0;
+  const auto operands = [&](int ctas, std::int64_t rows) {
+    return GeneratedOperands{
+        .k = 1024,
+        .rows = GeneratedRows{
+            .arrivals = {{.end = 4},
+                         {.end = 8, .counter = &counter, .sent = {.block = 1, .rows = rows}},
+                         {.end = 12, .counter = &counter, .sent = {.block = 2, .rows = rows / 2}}},
+            .chunk_columns = 512,
+            .pushes = GeneratedRows::Pushes{.ctas = ctas}}};
+  };
+  const QueuedItems all = queued_items(kSingle, operands(20, 128), 12, kSms);
+  EXPECT_EQ(all.shares, 16);
+  EXPECT_EQ(all.order.pushes, 16);
+  EXPECT_EQ(all.order.first, 16);  // before the first tile that waits
+  EXPECT_EQ(all.all, 12 + 16);
+  EXPECT_EQ(all.homes, 16 + 4);
+  const QueuedItems pairs = queued_items(kPairs, operands(5, 128), 12, kSms);
+  EXPECT_EQ(pairs.shares, 6);
+  EXPECT_EQ(pairs.order.pushes, 3);
+  // A share is a row at least.
+  GeneratedOperands long_rows = operands(20, 6);
+  long_rows.k = 1 << 20;
+  EXPECT_EQ(queued_items(kSingle, long_rows, 12, kSms).shares, 6);
+}
+
+/// The rows of two peers, of 2 KiB each, in chunks of 192 columns: the last one has 64.
+TEST(GeneratedQueueTest, InChunksSharesAreWholeRows) {
+  const std::uint32_t counter = 0;
+  const std::vector<std::byte> memory(3 * 128 * 2048);
+  kernels::device::RankFlags flags[3]{};
+  GeneratedOperands operands{
+      .k = 1024,
+      .rows = GeneratedRows{
+          .own = memory.data(),
+          .arrivals = {{.end = 4},
+                       {.end = 8, .counter = &counter, .sent = {.block = 1, .rows = 100}},
+                       {.end = 12, .counter = &counter, .sent = {.block = 2, .rows = 50}}},
+          .chunk_columns = 192,
+          .pushes = GeneratedRows::Pushes{.ctas = 7}}};
+  operands.barrier.ranks = 3;
+  for (int rank = 0; rank < 3; ++rank) {
+    operands.barrier.flags[static_cast<std::size_t>(rank)] = flags + rank;
+    operands.rows->pushes->gathered.push_back(const_cast<std::byte*>(memory.data()));
+  }
+  const TileOrder order{.block_rows = 128, .n = 128, .blocks = 3, .block_m = 128, .block_n = 128};
+  const QueuedItems items = queued_items(kSingle, operands, 12, kSms);
+  ASSERT_EQ(items.shares, 7);
+  const std::vector<std::byte> bytes = rows_parameter(order, operands, kSingle, items, 16, {});
+  kernels::device::RowsParams<16> rows;
+  ASSERT_EQ(bytes.size(), sizeof rows);
+  std::memcpy(&rows, bytes.data(), sizeof rows);
+  EXPECT_EQ(rows.chunks, 6);
+  EXPECT_EQ(rows.chunk_steps, 3);
+  EXPECT_EQ(rows.row_vectors, 128);
+  EXPECT_EQ(rows.arrivals_count, 3);
+  EXPECT_EQ(rows.arrivals[1].vectors, 100 * 128);
+  EXPECT_EQ(rows.arrivals[1].most, 15 * 128);
+  EXPECT_EQ(rows.arrivals[2].most, 8 * 128);
+  EXPECT_EQ(rows.arrivals[1].value, 7U);
 }
 
 TEST(GeneratedQueueTest, ClustersGoOnByStepsUnlessManyItemsWaitForDifferentTimes) {

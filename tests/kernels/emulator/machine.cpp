@@ -52,6 +52,7 @@ void Machine::launch(int first, int ctas, int cluster, int room,
       cta.running = threads_of_cta_;
       cta.barriers.clear();
       cta.loaded.clear();
+      cta.stores.clear();
       cta.all = {};
       cta.warps = {};
       cta.consumers = {};

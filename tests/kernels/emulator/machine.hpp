@@ -37,6 +37,15 @@ struct Meeting {
   Threads::Waiting waiting;
 };
 
+/// A bulk store that a thread has begun. It reads what it stores, and is in memory, as late as the
+/// thread's waits allow.
+struct LateStore {
+  char* to = nullptr;
+  unsigned from = 0;
+  unsigned bytes = 0;
+  std::vector<char> read{};
+};
+
 struct Cta {
   unsigned number = 0;  // among those of all ranks
   int cluster = 1;      // CTAs
@@ -44,6 +53,8 @@ struct Cta {
   std::vector<char> memory;
   std::map<unsigned, Mbarrier> barriers;
   std::map<unsigned, Tag> loaded;
+  /// Groups of bulk stores of each thread; the last one is open.
+  std::map<unsigned, std::vector<std::vector<LateStore>>> stores;
   Meeting all;
   std::array<Meeting, kWarps> warps{};
   std::array<Meeting, 3> consumers{};

@@ -3,10 +3,12 @@
 //
 // A load notes which tile and step a stage has; a consumer's product (wgmma.cuh) checks that it
 // reads the steps of one tile, one after the other; what it writes into subtiles is the tile's tag;
-// a store checks that the subtile is one of the tile that is stored there.
+// a store checks that the subtile is one of the tile that is stored there. Bulk stores of bytes
+// read and write as late as a GPU may: where the thread that began them has waited for it.
 
 #include <atomic>
 #include <cstring>
+#include <vector>
 
 #include "kernels/device/ptx/common.cuh"
 #include "tests/kernels/emulator/run.hpp"
@@ -102,19 +104,43 @@ inline void load_bytes(u32 to, const char* from, u32 barrier, u32 bytes) {
   std::memcpy(machine->at(to), from, bytes);
   machine->complete(barrier, bytes);
 }
+/// Those of the thread that runs.
+inline std::vector<std::vector<emulator::LateStore>>& store_groups() {
+  auto& groups = emulator::own.cta->stores[threadIdx.x];
+  if (groups.empty()) groups.emplace_back();
+  return groups;
+}
 inline void store_bytes(char* to, u32 from, u32 bytes) {
   check_bytes(from, bytes);
   emulator::on_store_bytes();
-  std::memcpy(to, machine->at(from), bytes);
+  store_groups().back().push_back({.to = to, .from = from, .bytes = bytes});
 }
 inline u64 descriptor(u32 address) {
   return address;
 }
-inline void end_stores() {}
+inline void end_stores() {
+  store_groups().emplace_back();
+}
 template <int kLeft>
-void wait_for_reads() {}
+void wait_for_reads() {
+  auto& groups = store_groups();
+  for (std::size_t i = 0; i + 1 + kLeft < groups.size(); ++i) {
+    for (emulator::LateStore& store : groups[i]) {
+      const char* const from = machine->at(store.from);
+      if (store.read.empty()) store.read.assign(from, from + store.bytes);
+    }
+  }
+}
 template <int kLeft>
-void wait_for_stores() {}
+void wait_for_stores() {
+  wait_for_reads<kLeft>();
+  auto& groups = store_groups();
+  for (; groups.size() > 1 + kLeft; groups.erase(groups.begin())) {
+    for (const emulator::LateStore& store : groups.front()) {
+      std::memcpy(store.to, store.read.data(), store.bytes);
+    }
+  }
+}
 inline void fence_shared() {}
 inline void fence_barriers() {}
 inline void consumer_barrier(int) {
