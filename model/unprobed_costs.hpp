@@ -18,15 +18,16 @@ struct UnprobedCosts {
   /// (machine/simulator/profiles/exchange_costs.py).
   Microseconds push_meet = us(14.7);
   Microseconds push_gap = us(6.6);
-  /// `peer_store`: from a store at a peer until its signal is seen there. Fitted, as `store_last`.
+  /// `peer_store`: from a store at a peer until its signal is seen there. Fitted to
+  /// `peer_store` on 2 H100 and 2 and 4 H200 (docs/results/model-notes.md).
   Microseconds store_signal = us(2);
   /// From there until the sum is stored, but for `store_add`. 2 H100 (docs/kernel-notes.md, "Groups
   /// of one wave"): reduce-scatter of two tiles against all-to-all.
   Microseconds store_receive = us(3);
   /// The last own tiles are longer by it for each peer: all SMs read what the peers have stored,
-  /// and none has a tile left to multiply meanwhile. Fitted to `peer_store` on 2 H100 and 2 and 4
-  /// H200 (docs/results/model-notes.md).
-  Microseconds store_last = us(4);
+  /// and none has a tile left to multiply meanwhile. Fitted to `peer_store` with permits on 2 H200
+  /// (docs/results/model-notes.md).
+  Microseconds store_last = us(2);
   /// All-reduce: the links stand still behind the sums of each group, for each peer. 4 H200: the
   /// same tiles in more and in fewer groups (docs/model.md).
   Microseconds store_gap = us(0.7);

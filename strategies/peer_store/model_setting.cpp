@@ -15,8 +15,10 @@ constexpr double kApart = 0.015;
 
 /// Share of their time that the links lose beside a GEMM that takes as long; beside a shorter one
 /// by the square, because the links wait for tiles only where tiles come hardly faster than they
-/// leave. From 2 H100 and 2 and 4 H200 (docs/results/model-notes.md).
-constexpr double kBesideShare = 0.22;
+/// leave. One peer: from 2 H200 with permits; each further one: from 4 H200, without them
+/// (docs/results/model-notes.md).
+constexpr double kBesideShare = 0.12;
+constexpr double kBesideShareOfPeer = 0.05;
 
 /// Share of their time that the links lose for each peer beyond the first: tiles of several ranks
 /// meet on the way to one owner, but the probe of stores has a single peer. From 4 H200.
@@ -116,7 +118,9 @@ StoreProblem store_problem(const Model::Parts& parts, const Problem& problem,
   // The first tile is multiplied while the links have nothing to carry.
   const double beside = made.produced(order.tiles()) - made.produced(1);
   const double share = std::min(1.0, beside / sent);
-  const double longer = 1 + kBesideShare * share * share + kMeetingShare * (measured_peers - 1);
+  const double further = measured_peers - 1;
+  const double longer =
+      1 + (kBesideShare + kBesideShareOfPeer * further) * share * share + kMeetingShare * further;
   made.sent *= longer;
   made.sum_sent *= longer;
   return made;
