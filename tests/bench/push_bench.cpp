@@ -1,0 +1,154 @@
+// Measures generated GEMMs that push rows of A in chunks of columns. One GPU is its own peer: what
+// a launch pushes are the rows that its later tiles wait for. Its stores into its own memory are
+// faster than those over links, so that fewer CTAs stand for more. Needs a GPU of Hopper.
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/statistics.hpp"
+#include "run/waits/waits.hpp"
+#include "strategies/waiting/arrivals.hpp"
+#include "tests/bench/gpu_bench.hpp"
+
+namespace overlaptune::run {
+namespace {
+
+/// A GEMM of two row blocks with the same rows: its own, and the copy of them that it pushes.
+class Bench {
+ public:
+  Bench(GeneratedGemms& gemms, const Problem& problem, const Tile& tile, int swizzle, int sms)
+      : problem_(problem),
+        sms_(sms),
+        order_(arrival_order(problem, tile, swizzle)),
+        tiles_(tile_order(problem, tile, swizzle)),
+        own_(device_memory(bytes_of_elements(problem.m / 2 * problem.k))),
+        gathered_(device_memory(bytes_of_elements(problem.m * problem.k))),
+        b_(device_memory(bytes_of_elements(problem.n * problem.k))),
+        c_(device_memory(bytes_of_elements(problem.m * problem.n))),
+        words_(device_memory(sizeof(kernels::RankFlags))),
+        gemm_(value_or_throw(
+            gemms.gemm({.tile = tile, .elements = Elements::bf16, .regions = 2, .waits = true}))) {
+    const cudaStream_t stream = stream_.get();
+    OVT_CHECK(kernels::fill_normal(stream, own_.get(), Dtype::bf16, problem.m / 2 * problem.k, 1));
+    OVT_CHECK(kernels::fill_normal(stream, b_.get(), Dtype::bf16, problem.n * problem.k, 2));
+    OVT_CHECK(cudaMemsetAsync(words_.get(), 0, sizeof(kernels::RankFlags), stream));
+  }
+
+  /// `ctas` 0: all rows are there, and none are pushed.
+  [[nodiscard]] GeneratedLaunch launch(int ctas, int chunks) const {
+    const std::array<Cut, 2> cuts{arrival_cut(order_, 1, 0),
+                                  arrival_cut(order_, 1, order_.block.swizzle_groups())};
+    const auto sent = arriving_rows(order_, cuts);
+    auto* const flags = static_cast<kernels::RankFlags*>(words_.get());
+    GeneratedRows rows{.own = own_.get()};
+    rows.arrivals = {{.end = cuts[0].tiles},
+                     {.end = cuts[1].tiles,
+                      .counter = ctas > 0 ? flags->counters + 1 : nullptr,
+                      .sent = sent[1]}};
+    if (chunks > 1) rows.chunk_columns = chunk_columns(problem_, chunks);
+    if (ctas > 0) {
+      auto* const there =
+          static_cast<std::byte*>(gathered_.get()) + bytes_of_elements(problem_.m / 2 * problem_.k);
+      rows.pushes = {.ctas = ctas, .gathered = {gathered_.get(), there}};
+    }
+    const std::int64_t block = order_.block.block_rows;
+    return gemm_->prepare(
+        tiles_, {.sms = sms_},
+        {.a = gathered_.get(),
+         .b = b_.get(),
+         .k = problem_.k,
+         .segments = {{.region = {.end = tiles_.tiles(), .rows = block, .columns = problem_.n},
+                       .c = c_.get(),
+                       .row_stride = problem_.n,
+                       .block_stride = block * problem_.n}},
+         .rows = std::move(rows),
+         .barrier = {.ranks = 2, .control = waits_.control(), .flags = {flags, flags}}},
+        nullptr);
+  }
+
+  [[nodiscard]] double time(const GeneratedLaunch& launch) const {
+    return time_of(stream_.get(), [&](std::size_t) { run(launch); });
+  }
+
+  /// Whether both halves of C are alike after a run into memory that was no number.
+  [[nodiscard]] bool is_right(const GeneratedLaunch& launch) const {
+    const std::size_t half = bytes_of_elements(problem_.m / 2 * problem_.n);
+    OVT_CHECK(cudaMemsetAsync(gathered_.get(), 0xff, bytes_of_elements(problem_.m * problem_.k),
+                              stream_.get()));
+    run(launch);
+    std::vector<char> c(2 * half);
+    OVT_CHECK(cudaMemcpyAsync(c.data(), c_.get(), c.size(), cudaMemcpyDeviceToHost, stream_.get()));
+    OVT_CHECK(cudaStreamSynchronize(stream_.get()));
+    return std::memcmp(c.data(), c.data() + half, half) == 0;
+  }
+
+ private:
+  void run(const GeneratedLaunch& launch) const {
+    OVT_CHECK(cudaMemsetAsync(words_.get(), 0, sizeof kernels::RankFlags::counters, stream_.get()));
+    gemm_->enqueue(stream_.get(), launch);
+  }
+
+  Problem problem_;
+  int sms_;
+  ArrivalOrder order_;
+  TileOrder tiles_;
+  Stream stream_ = make_stream();
+  Waits waits_{std::chrono::seconds(5)};
+  DeviceMemory own_;
+  DeviceMemory gathered_;
+  DeviceMemory b_;
+  DeviceMemory c_;
+  DeviceMemory words_;
+  const GeneratedGemm* gemm_;
+};
+
+constexpr std::array kChunks{1, 2, 4, 8};
+
+/// Medians of interleaved rounds.
+void measure_shape(GeneratedGemms& gemms, std::int64_t m, std::int64_t n, std::int64_t k,
+                   const Tile& tile, int swizzle, int sms) {
+  const Problem problem{.op = Op::all_gather_gemm, .m = m, .n = n, .k = k, .ranks = 2};
+  const Bench bench(gemms, problem, tile, swizzle, sms);
+  for (const int ctas : {4, 8, 16}) {
+    std::vector<GeneratedLaunch> launches{bench.launch(0, 1)};
+    for (const int chunks : kChunks) launches.push_back(bench.launch(ctas, chunks));
+    for (std::size_t i = 1; i < launches.size(); ++i) {
+      if (!bench.is_right(launches[i])) throw std::runtime_error("a result is wrong");
+    }
+    std::vector<std::vector<double>> times(launches.size());
+    for (int round = 0; round < kRounds; ++round) {
+      for (std::size_t i = 0; i < launches.size(); ++i) {
+        times[i].push_back(bench.time(launches[i]));
+      }
+    }
+    std::string row = fmt::format("| {} | {} | {} | {} | {} |", m, n, k, to_string(tile), ctas);
+    for (const auto& list : times) row += fmt::format(" {:.1f} |", quantile(list, 0.5));
+    fmt::print("{}\n", row);
+  }
+}
+
+void measure(const cudaDeviceProp& properties) {
+  GeneratedGemms gemms;
+  const int sms = properties.multiProcessorCount;
+  fmt::print("{}, bf16, 2 row blocks, the second one pushed by the launch itself, us\n\n",
+             properties.name);
+  fmt::print(
+      "| M | N | K | tile | CTAs that push | rows there | 1 chunk | 2 | 4 | 8 |\n"
+      "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+  measure_shape(gemms, 1024, 1280, 8192, {64, 192, 64, 6, 1}, 8, sms);
+  measure_shape(gemms, 1024, 1280, 8192, {128, 96, 64, 6, 1}, 4, sms);
+  measure_shape(gemms, 1024, 1280, 8192, {64, 96, 64, 7, 2}, 8, sms);
+  measure_shape(gemms, 2048, 1280, 8192, {128, 192, 64, 5, 1}, 8, sms);
+  measure_shape(gemms, 1024, 2560, 8192, {128, 192, 64, 5, 1}, 4, sms);
+}
+
+}  // namespace
+}  // namespace overlaptune::run
+
+int main() {
+  return overlaptune::run::measured("push_bench", overlaptune::run::measure);
+}
