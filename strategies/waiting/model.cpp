@@ -38,6 +38,16 @@ struct WaitingGemm {
   }
 };
 
+/// By how much the tiles of a kernel that waits take longer than those of a plain one, where all
+/// rows are there. Operands come no faster to a narrow tile than its loading thread asks for them
+/// (docs/results/kernels.md, "The loading thread": 4 to 8 %). Clusters of two: 2 H200
+/// (docs/results/model-notes.md, "A GEMM that waits").
+double waiting_factor(const Tile& tile) {
+  constexpr double kNarrow = 0.015;  // operands that are loaded for each multiply-add
+  const bool is_narrow = 1.0 / tile.block_m + 1.0 / tile.block_n > kNarrow;
+  return 1 + (is_narrow ? 0.06 : 0) + (tile.cluster > 1 ? 0.03 : 0);
+}
+
 WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arrivals& arrivals,
                     const Tile& tile, const ArrivalOrder& order) {
   const GemmModel& model = *arrivals.gemms->generated;
@@ -49,7 +59,7 @@ WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arr
   const double slowdown =
       std::clamp(arrivals.slowdown.gemm * arrivals.feed.gemm_factor(work, model.constants()), 1.0,
                  kLargestGemmSlowdown);
-  const double tile_time = model.tile_time(work);
+  const double tile_time = model.tile_time(work) * waiting_factor(tile);
   // The rows of the last rank come last.
   const double clock =
       clock_slowdown_waiting(parts.clock, problem, arrivals.background,
