@@ -145,15 +145,13 @@ Expected<Ranking> LearnedModel::rank(const Problem& problem, Launch launch,
   }
   Ranking ranking;
   ranking.corrections = corrections_.around(problem, launch);
-  const auto learned = [&](const Config& config) {
-    return score_of(config, value_or_throw(analytic.predict(problem, config, launch)),
-                    ranking.corrections);
-  };
-  ranking.sequential = learned(baseline->front().config);
+  std::vector<LearnedScore>& list = ranking.scores;
   for (const Scored& each : scored) {
-    std::vector<LearnedScore>& list = ranking.scores;
     if (std::ranges::find(list, each.config, &LearnedScore::config) != list.end()) continue;
-    LearnedScore score = learned(each.config);
+    const auto prediction = analytic.predict(problem, each.config, launch);
+    if (!prediction) return error_of(prediction);
+    LearnedScore score = score_of(each.config, *prediction, ranking.corrections);
+    if (each.config == baseline->front().config) ranking.sequential = score;
     const auto at = std::ranges::upper_bound(list, score.time(), {}, &LearnedScore::time);
     list.insert(at, std::move(score));
   }

@@ -18,8 +18,8 @@ struct UnprobedCosts {
   /// (machine/simulator/profiles/exchange_costs.py).
   Microseconds push_meet = us(14.7);
   Microseconds push_gap = us(6.6);
-  /// `peer_store`: from a store at a peer until its signal is seen there. Fitted to
-  /// `peer_store` on 2 H100 and 2 and 4 H200 (docs/results/model-notes.md).
+  /// `peer_store`: from a store at a peer until its signal is seen there. Fitted on 2 H100
+  /// and 2 and 4 H200 (docs/results/model-notes.md).
   Microseconds store_signal = us(2);
   /// From there until the sum is stored, but for `store_add`. 2 H100 (docs/kernel-notes.md, "Groups
   /// of one wave"): reduce-scatter of two tiles against all-to-all.
