@@ -527,15 +527,13 @@ std::vector<Case> cases() {
     // One share more than full ones: a row or two in the last one, or none.
     list.push_back({.ctas = 8, .steps = 7, .pushing = 6, .of_rows = 6, .chunks = chunks});
     list.push_back({.ctas = 8, .steps = 7, .panels = 1, .of_rows = 130, .chunks = chunks});
-    Case copied{.ctas = 14, .room = 14, .has_barrier = false, .chunks = chunks, .copies = true};
-    list.push_back(copied);
-    copied = {.room = 2, .steps = 7, .has_barrier = false, .deals = false, .chunks = chunks};
-    copied.copies = true;
-    list.push_back(copied);
+    list.push_back(
+        {.ctas = 14, .room = 14, .has_barrier = false, .chunks = chunks, .copies = true});
+    list.push_back({.room = 2, .steps = 7, .has_barrier = false, .deals = false, .chunks = chunks});
+    list.back().copies = true;
 #if CLUSTER == 1 && CONSUMERS == 2
-    copied = {.panels = 1, .shares = true, .has_barrier = false, .chunks = chunks};
-    copied.copies = true;
-    list.push_back(copied);
+    list.push_back({.panels = 1, .shares = true, .has_barrier = false, .chunks = chunks});
+    list.back().copies = true;
 #endif
   }
 #endif
