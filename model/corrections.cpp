@@ -17,7 +17,7 @@ namespace {
 // Priors, from databases of 2 H100 and of 2, 4 and 8 H200 (docs/model.md). Deviations are of the
 // logarithm of a time. They are right up to one factor, which follows from the rows themselves.
 constexpr double kError = 0.055;  ///< error that similar configs of similar problems share
-constexpr double kNoise = 0.02;   ///< error of one measurement and its config alone
+constexpr double kNoise = 0.015;  ///< error of one measurement and its config alone
 constexpr int kReweightings = 2;
 /// Rows for which the prior of the common factor counts.
 constexpr double kPriorRows = 20;
@@ -27,9 +27,9 @@ constexpr double kPriorRows = 20;
 constexpr double kOfSides = 3.4;  ///< m, n
 constexpr double kOfDepth = 2.4;  ///< k
 constexpr double kOfAlignment = 1.4;
-constexpr double kOfTile = 0.8;
+constexpr double kOfTile = 1.1;
 constexpr double kOfNumber = 1.8;
-constexpr double kOfStages = 0.5;
+constexpr double kOfStages = 0.8;
 constexpr double kOfGroups = 4;
 constexpr double kOfOverIdeal = 0.6;
 // The distance of two names.

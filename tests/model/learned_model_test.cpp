@@ -105,14 +105,17 @@ TEST_F(LearnedModelTest, sequential_is_chosen_where_the_gain_is_not_sure) {
   LearnedModel taught = model();
   const Ranking before = ranked(taught, kTuned);
   ASSERT_NE(strategy_of(before.choice().config), strategy_of<Sequential>());
-  // Whatever is proposed takes longer than `sequential`. Configs that only a problem near by has
-  // may still be faster, but not surely.
+  // Measured configs that overlap take a little longer than `sequential`.
   const Microseconds sequential = before.sequential.analytic;
   taught.learn(measured(kTuned, before.sequential.config, sequential));
-  for (int proposals = 0; proposals < 24; ++proposals) {
-    const Config first = ranked(taught, kTuned).scores.front().config;
-    if (strategy_of(first) == strategy_of<Sequential>()) break;
-    taught.learn(measured(kTuned, first, 1.08 * sequential));
+  for (const Strategy strategy :
+       {strategy_of<Chunked>(), strategy_of<Signaled>(), strategy_of<PeerStore>()}) {
+    const SearchOptions options{.space = Space::subset, .best = 8, .strategies = {strategy}};
+    for (const Scored& scored :
+         value_or_throw(search(taught.analytic(), kTuned, Launch::graph, options))) {
+      if (strategy_of(scored.config) != strategy) continue;
+      taught.learn(measured(kTuned, scored.config, 1.02 * sequential));
+    }
   }
   Problem near = kTuned;
   near.m = 4104;
