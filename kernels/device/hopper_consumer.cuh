@@ -110,7 +110,7 @@ __device__ __forceinline__ void push_steps(const Launch<K>& launch, const Item& 
     return;
   }
   // Steps that are stored while those of the part before arrive: each is one group of stores.
-  constexpr int kUnderWay = 2;
+  constexpr int kUnderWay = 1;
   u32* before = nullptr;  // the counter of that part
   int at = item.steps;
 #pragma unroll 1

@@ -138,7 +138,13 @@ __device__ __forceinline__ void load_tile(const Launch<K>& launch, const volatil
     if (step == asks) ask();
     if constexpr (K::kWaitsForChunks) {
       if (step == columns) {
-        columns = K::Feed::wait_for_columns(launch.run, launch.feed, group, step);
+        const int chunk = step / launch.feed.chunk_steps;
+        if constexpr (kSchedules<K>) {
+          wait_for_chunk(item, chunk);
+        } else {
+          K::Feed::wait_for_chunk(launch.run, launch.feed, group, chunk);
+        }
+        columns = (chunk + 1) * launch.feed.chunk_steps;
       }
       if (columns < until) until = columns;
     }

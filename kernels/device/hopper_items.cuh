@@ -25,6 +25,7 @@ enum What : short {
   kPush,  // rows for a peer, which pass through the stages
   kEnd,
 };
+constexpr int kAllChunks = 0x7fffffff;
 struct alignas(16) Item {
   short what;
   short shared;  // of a tile: `Shared`
@@ -35,7 +36,8 @@ struct alignas(16) Item {
   int index;  // of the tile in the order; of a push; where tiles are stored at ranks, the wave
               // group
   int owner;  // of a tile that is stored at a rank, and its slot there
-  int slot;   // of a push: its steps
+  int slot;   // of a push: its steps; of a tile in a launch that waits: the last chunk of columns
+              // that is there, with all before it
 };
 
 /// Where the ranks have C, if they are as few as shared memory is sure to have room for
@@ -103,6 +105,17 @@ __device__ __forceinline__ void put(Items<K>& items, u32 number, const Item& ite
   const u32 slot = number % kItems;
   items.items[slot] = item;
   barrier_arrive(shared_address(items.full + slot));
+}
+
+/// Tells the loading thread that a chunk of the columns is there for an item in the ring.
+__device__ __forceinline__ void tell_chunk(Item& item, int chunk) {
+  publish_here(shared_address(&item.slot), static_cast<u32>(chunk));
+}
+/// Waits until it has been told so.
+__device__ __forceinline__ void wait_for_chunk(const volatile Item& item, int chunk) {
+  const u32 there = shared_address(const_cast<const int*>(&item.slot));
+  while (acquired_here(there) < static_cast<u32>(chunk)) {
+  }
 }
 
 /// Waits for item number `number`. Every thread of a consumer may.

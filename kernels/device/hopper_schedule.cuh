@@ -202,6 +202,8 @@ __device__ __forceinline__ bool hand_over(const Launch<K>& launch, Items<K>& ite
     wait_for_slot(items, number);
     int steps = last_step<K>(order) - first_step<K>(order);
     if constexpr (K::Feed::kWaits) {
+      // Here, because a branch more makes the loop of the loading thread longer.
+      if (item.what <= kTwin && item.block == launch.feed.own_block) item.slot = kAllChunks;
       if (item.what == kPush) steps = item.slot = steps_of_push<K>(launch.feed, item.index);
     }
     item.steps = items.loaded;
@@ -215,12 +217,40 @@ __device__ __forceinline__ bool hand_over(const Launch<K>& launch, Items<K>& ite
   return item.what != kEnd;
 }
 
+/// Waits for the chunks of columns of item number `number` but the first one, and tells the loading
+/// thread of each: a look at a counter takes most of a microsecond, in which that thread would load
+/// nothing. By one thread of the scheduling warp. `group`: that of the last item with rows of
+/// others, -1 at first.
+template <class K>
+__device__ __forceinline__ void watch_chunks(const Launch<K>& launch, Items<K>& items, u32 number,
+                                             int& group) {
+  Item& item = items.items[number % kItems];
+  const auto& rows = launch.feed;
+  const int end = last_step<K>(launch.order);
+  if (rows.chunk_steps >= end || item.what == kPush || item.block == rows.own_block) return;
+  // Until then the counters may be the last run's.
+  if (launch.run.has_barrier != 0) barrier_wait(shared_address(&items.passed_barrier), 0);
+  const int tile = computed(launch.order, item.index);
+  while (group < 0 || tile >= rows.arrivals[group].end) ++group;
+  const int first = first_step<K>(launch.order) / rows.chunk_steps;
+#pragma unroll 1
+  for (int chunk = first > 1 ? first : 1; chunk * rows.chunk_steps < end; ++chunk) {
+    K::Feed::wait_for_chunk(launch.run, rows, group, chunk);
+    tell_chunk(item, chunk);
+  }
+}
+
 /// The work of the scheduling warp.
 template <class K>
 __device__ __forceinline__ void schedule_items(const Launch<K>& launch, Items<K>& items,
                                                Schedule& schedule) {
+  [[maybe_unused]] int group = -1;
   u32 number = 0;
   while (hand_over(launch, items, number, schedule)) {
+    if constexpr (K::kWaitsForChunks) {
+      if (lane_of_warp() == 0) watch_chunks(launch, items, number, group);
+      __syncwarp();
+    }
     if constexpr (K::kQueued) barrier_wait(shared_address(&items.asked), number & 1);
     ++number;
   }

@@ -48,18 +48,14 @@ struct Rows {
     fence_copies();  // TMA reads what the counter says is there
   }
 
-  /// Waits until the columns from a step on are there, in the rows of a wave group whose first
-  /// chunk is. Returns the step of the next chunk.
-  static __device__ __forceinline__ int wait_for_columns(const Run& run, const Params& rows,
-                                                         int group, int step) {
-    const int chunk = step / rows.chunk_steps;
+  /// Waits until a chunk of the columns is there, in the rows of a wave group.
+  static __device__ __forceinline__ void wait_for_chunk(const Run& run, const Params& rows,
+                                                        int group, int chunk) {
     const Arrival& arrival = rows.arrivals[group];
-    if (arrival.counter != nullptr) {
-      wait_for(run, arrival.counter + chunk * rows.arrivals_count, arrival.value, Awaited::counter,
-               group);
-      fence_copies();
-    }
-    return (chunk + 1) * rows.chunk_steps;
+    if (arrival.counter == nullptr) return;
+    wait_for(run, arrival.counter + chunk * rows.arrivals_count, arrival.value, Awaited::counter,
+             group);
+    fence_copies();
   }
 };
 

@@ -201,6 +201,16 @@ __device__ __forceinline__ u32 word_at(u32 at) {
   asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(at) : "memory");
   return word;
 }
+
+/// Tells the CTA's other threads a word, and with it what this thread has done and seen before.
+__device__ __forceinline__ void publish_here(u32 at, u32 word) {
+  asm volatile("st.release.cta.shared.u32 [%0], %1;" ::"r"(at), "r"(word) : "memory");
+}
+__device__ __forceinline__ u32 acquired_here(u32 at) {
+  u32 word;
+  asm volatile("ld.acquire.cta.shared.u32 %0, [%1];" : "=r"(word) : "r"(at) : "memory");
+  return word;
+}
 __device__ __forceinline__ void store_words(u32 at, u32 a, u32 b, u32 c, u32 d) {
   asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(a), "r"(b), "r"(c), "r"(d)
                : "memory");

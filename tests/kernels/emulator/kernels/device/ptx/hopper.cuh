@@ -212,5 +212,14 @@ inline void store_word(u32 at, u32 word) {
 inline u32 word_at(u32 at) {
   return std::atomic_ref(*reinterpret_cast<u32*>(machine->at(at))).load();
 }
+inline void publish_here(u32 at, u32 word) {
+  machine->jitter();
+  store_word(at, word);
+  machine->went_on();
+}
+inline u32 acquired_here(u32 at) {
+  machine->jitter();
+  return word_at(at);
+}
 
 }  // namespace overlaptune::kernels::device
