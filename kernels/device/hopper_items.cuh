@@ -37,7 +37,7 @@ struct alignas(16) Item {
               // group
   int owner;  // of a tile that is stored at a rank, and its slot there
   int slot;   // of a push: its steps; of a tile in a launch that waits: the last chunk of columns
-              // that is there, with all before it
+              // that the scheduling warp has seen there, 0 until then
 };
 
 /// Where the ranks have C, if they are as few as shared memory is sure to have room for

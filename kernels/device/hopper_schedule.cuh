@@ -1,7 +1,7 @@
 #pragma once
 // The schedule of a CTA of the GEMM on Hopper: the scheduling warp takes positions of the queue,
 // or counts through the CTA's own tiles where the launch never waits, looks their places up, and
-// puts items into the ring.
+// puts items into the ring. Where columns come in chunks, it waits for them.
 
 #include "kernels/device/homes.cuh"
 #include "kernels/device/hopper_items.cuh"
@@ -217,10 +217,10 @@ __device__ __forceinline__ bool hand_over(const Launch<K>& launch, Items<K>& ite
   return item.what != kEnd;
 }
 
-/// Waits for the chunks of columns of item number `number` but the first one, and tells the loading
-/// thread of each: a look at a counter takes most of a microsecond, in which that thread would load
-/// nothing. By one thread of the scheduling warp. `group`: that of the last item with rows of
-/// others, -1 at first.
+/// Waits for the chunks of columns that the CTA multiplies of item number `number`, but for chunk
+/// 0, which the loading thread waits for, and tells that thread of each: a look at a counter takes
+/// most of a microsecond, in which it would load nothing. By one thread of the scheduling warp.
+/// `group`: that of the last item with rows of others, -1 at first.
 template <class K>
 __device__ __forceinline__ void watch_chunks(const Launch<K>& launch, Items<K>& items, u32 number,
                                              int& group) {

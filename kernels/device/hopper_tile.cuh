@@ -97,8 +97,9 @@ struct HopperGemm {
       Epilogue::kAtRanks ? kConsumers == 3 || kCluster == 1 || kParts * kAccumulators < 192
       : Feed::kWaits     ? kConsumers == 3 && kAcross <= 240
                          : false;
-  /// Whether the loading thread has registers to wait for chunks of columns (`may_have_chunks` in
-  /// strategies/waiting/arrivals.hpp).
+  /// Whether launches may wait for chunks of columns (`may_have_chunks` in
+  /// strategies/waiting/arrivals.hpp): of three consumers the loading thread does, if it has the
+  /// registers.
   static constexpr bool kWaitsForChunks = Feed::kWaits && (kSpares || kConsumers < 3);
   static constexpr int kLoaderRegisters = kSpares ? 56 : kConsumers == 3 ? 32 : 40;
   static constexpr int kConsumerRegisters = kConsumers == 3   ? (kSpares ? 152 : 160)

@@ -148,6 +148,8 @@ void measure(const cudaDeviceProp& properties) {
   measure_shape(gemms, 1024, 1280, 8192, {64, 192, 64, 6, 1}, 8, sms);
   measure_shape(gemms, 1024, 1280, 8192, {128, 96, 64, 6, 1}, 4, sms);
   measure_shape(gemms, 1024, 1280, 8192, {64, 160, 64, 6, 1}, 8, sms);
+  measure_shape(gemms, 1024, 1280, 8192, {64, 80, 64, 7, 1}, 8, sms);
+  measure_shape(gemms, 2048, 1280, 8192, {64, 160, 64, 6, 1}, 8, sms);
   measure_shape(gemms, 1024, 1280, 8192, {64, 96, 64, 7, 2}, 8, sms);
   measure_shape(gemms, 2048, 1280, 8192, {128, 192, 64, 5, 1}, 8, sms);
   measure_shape(gemms, 1024, 2560, 8192, {128, 192, 64, 5, 1}, 4, sms);

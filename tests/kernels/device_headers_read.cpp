@@ -54,6 +54,7 @@ const void* address_of(Kernel* kernel) {
 extern const void* const kKernels[];
 const void* const kKernels[]{address_of(hopper_gemm<kHopperTile, RowsThere, IntoC<16>>),
                              address_of(hopper_gemm<kExactTile, RowsThere, IntoC<16>>),
+                             address_of(hopper_gemm<kHopperTile, Rows<16>, IntoC<1>>),
                              address_of(hopper_gemm<kTileOfCluster, Rows<16>, IntoC<1>>),
                              address_of(hopper_gemm<kHopperTile, RowsThere, AtRanks<2, 16>>),
                              address_of(hopper_gemm<kTileOfCluster, RowsThere, AtRanks<3, 16>>),

@@ -524,6 +524,8 @@ std::vector<Case> cases() {
         {.ctas = 8, .room = 1, .steps = 7, .columns = 4, .has_barrier = false, .chunks = chunks});
     list.push_back(
         {.ctas = 14, .room = 14, .steps = 40, .deals = false, .pushing = 4, .chunks = chunks});
+    // Two groups of each peer's rows.
+    list.push_back({.ctas = 8, .steps = 7, .panels = 3, .chunks = chunks});
     // One share more than full ones: a row or two in the last one, or none.
     list.push_back({.ctas = 8, .steps = 7, .pushing = 6, .of_rows = 6, .chunks = chunks});
     list.push_back({.ctas = 8, .steps = 7, .panels = 1, .of_rows = 130, .chunks = chunks});
@@ -533,6 +535,9 @@ std::vector<Case> cases() {
     list.back().copies = true;
 #if CLUSTER == 1 && CONSUMERS == 2
     list.push_back({.panels = 1, .shares = true, .has_barrier = false, .chunks = chunks});
+    list.back().copies = true;
+    list.push_back({.steps = 12, .panels = 1, .shares = true, .has_barrier = false});
+    list.back().chunks = 2 * chunks;  // the second CTA begins with a later one
     list.back().copies = true;
 #endif
   }
@@ -589,6 +594,10 @@ TEST(EmulatedGemm, ends_where_a_rank_does_other_work) {
   bool permits_back = false;
   end_where_a_rank_does_other_work(cases().front(), faults, permits_back);
   EXPECT_EQ(faults.find("wait for ever"), std::string::npos) << faults;
+  if (Kernel::kWaitsForChunks) {
+    end_where_a_rank_does_other_work({.chunks = 2}, faults, permits_back);
+    EXPECT_EQ(faults.find("wait for ever"), std::string::npos) << faults;
+  }
 #if RANKS
   // Where nothing is added up, all threads go on to their end.
   end_where_a_rank_does_other_work({.op = Op::gemm_all_to_all}, faults, permits_back);
