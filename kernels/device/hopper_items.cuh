@@ -111,7 +111,7 @@ __device__ __forceinline__ void put(Items<K>& items, u32 number, const Item& ite
 __device__ __forceinline__ void tell_chunk(Item& item, int chunk) {
   publish_here(shared_address(&item.slot), static_cast<u32>(chunk));
 }
-/// Waits until it has been told so.
+/// Waits until it has been told so. This ends, because the waits of the thread that tells end.
 __device__ __forceinline__ void wait_for_chunk(const volatile Item& item, int chunk) {
   const u32 there = shared_address(const_cast<const int*>(&item.slot));
   while (acquired_here(there) < static_cast<u32>(chunk)) {
