@@ -25,12 +25,12 @@ constexpr double kPriorRows = 20;
 // How many factors of two apart two sizes, or two values of a field, have a distance of 1. At a
 // distance of 1 errors have a correlation of 0.48, at 2 of 0.14.
 constexpr double kOfSides = 3.4;  ///< m, n
-constexpr double kOfDepth = 2.4;  ///< k
+constexpr double kOfDepth = 1.8;  ///< k
 constexpr double kOfAlignment = 1.4;
 constexpr double kOfTile = 1.1;
-constexpr double kOfNumber = 1.8;
+constexpr double kOfNumber = 2.2;
 constexpr double kOfStages = 0.8;
-constexpr double kOfGroups = 4;
+constexpr double kOfGroups = 6;  ///< tiles of the largest group
 constexpr double kOfOverIdeal = 0.6;
 // The distance of two names.
 constexpr double kOtherName = 1.4;  ///< of a field
@@ -74,8 +74,11 @@ void add(Features& features, const Tile& tile) {
   features.logarithm(tile.block_m, kOfTile);
   features.logarithm(tile.block_n, kOfTile);
 }
+/// The largest of the groups: what it exchanges waits until all of it is computed.
 void add(Features& features, const std::vector<std::int64_t>& groups) {
-  features.logarithm(static_cast<double>(groups.size()), kOfGroups);
+  const auto largest = std::ranges::max_element(groups);
+  const std::int64_t tiles = largest == groups.end() ? 0 : *largest;
+  features.logarithm(static_cast<double>(tiles), kOfGroups);
 }
 template <HasNames E>
 void add(Features& features, const E& value) {

@@ -36,16 +36,22 @@ std::vector<Row> rows_of(std::span<const Measurement> measurements, bool library
   return rows;
 }
 
-/// Typical constants of recent GPUs. The fit starts here and is drawn weakly towards them, so that
-/// a constant which the probes leave open keeps a plausible value.
-GemmConstants typical(const std::vector<Row>& rows) {
-  double per_mac = std::numeric_limits<double>::max();
+/// The least time of one SM for a multiply-add in any of the rows.
+double fastest_per_mac(const std::vector<Row>& rows) {
+  double fastest = std::numeric_limits<double>::max();
   for (const Row& row : rows) {
     const GemmProbe& p = row.probe;
     const double macs =
         static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
-    per_mac = std::min(per_mac, row.time * row.sms / macs);
+    fastest = std::min(fastest, row.time * row.sms / macs);
   }
+  return fastest;
+}
+
+/// Typical constants of recent GPUs. The fit starts here and is drawn weakly towards them, so that
+/// a constant which the probes leave open keeps a plausible value.
+GemmConstants typical(const std::vector<Row>& rows) {
+  const double per_mac = fastest_per_mac(rows);
   const Elements elements = rows.front().probe.elements;
   const auto row_bytes = static_cast<double>(block_k_of(elements) * operand_bytes(elements));
   const double step = per_mac * 128 * 128 * block_k_of(elements);  // one k block of a 128x128 tile
@@ -95,12 +101,16 @@ Features features(const GemmWork& work, const TileBounds& bounds) {
   return f;
 }
 
-double corrected(const TileBounds& bounds, const Eigen::VectorXd& correction,
-                 const GemmWork& work) {
+/// The time of a tile with the correction. However far that is from all probes, the tensor cores
+/// take at least `least_per_mac` for a multiply-add.
+double corrected(const TileBounds& bounds, const Eigen::VectorXd& correction, const GemmWork& work,
+                 double least_per_mac) {
   constexpr double kLargest = 0.25;
-  if (correction.size() == 0) return bounds.time();
-  return bounds.time() *
-         std::exp(std::clamp(correction.dot(features(work, bounds)), -kLargest, kLargest));
+  const double factor =
+      std::exp(std::clamp(correction.dot(features(work, bounds)), -kLargest, kLargest));
+  const auto macs =
+      static_cast<double>(work.tile.block_m) * work.tile.block_n * static_cast<double>(work.k);
+  return std::max(bounds.time() * factor, least_per_mac * macs / work.ctas);
 }
 
 GemmWork work_of(const GemmProbe& probe, const Tile& tile, int swizzle, int sms) {
@@ -275,6 +285,9 @@ Expected<GemmModel> GemmModel::fit(std::span<const Measurement> measurements,
   model.constants_ = GemmConstants::from_values(
       known_or_found(constants, GemmConstants::kCount, [&] { return fit_tiled(rows).values(); }));
   model.correction_ = fit_correction(rows, {}, model.constants_);
+  // The fastest GEMM that was probed had a launch and a last wave as well, which its tiles had not.
+  constexpr double kOfTiles = 0.96;
+  model.least_per_mac_ = kOfTiles * fastest_per_mac(rows);
   std::map<std::pair<std::int64_t, std::int64_t>, LayerResiduals> layers;
   for (const Row& row : rows) {
     const double time = model.whole(row.probe, row.sms);
@@ -298,7 +311,7 @@ GemmWork GemmModel::work(const GemmProbe& probe, int sms) const {
 }
 
 double GemmModel::tile_time(const GemmWork& work) const {
-  const double time = corrected(tile_bounds(work, constants_), correction_, work);
+  const double time = corrected(tile_bounds(work, constants_), correction_, work, least_per_mac_);
   // Costs that a persistent launch has once and every tile has if it starts alone: to start, to
   // fill the pipeline, and to store results with nothing beside.
   const double alone = constants_.per_launch - per_launch(work.persistent);
@@ -376,6 +389,8 @@ Expected<LibraryGemmModel> LibraryGemmModel::fit(std::span<const Measurement> me
   // fitted to such predictions, not to the tiles that the library told.
   for (Row& row : whole_gpu) row.library_tile.reset();
   model.correction_ = fit_correction(whole_gpu, model.menu_, model.constants_);
+  // Without an allowance for the launch: the fastest tile of a menu is predicted too fast anyway.
+  model.least_per_mac_ = fastest_per_mac(rows);
   model.all_sms_ = all_sms;
   constexpr double kPriorWeight = 3;  // towards a factor of 1, where few were probed
   double log = 0;
@@ -391,7 +406,8 @@ double LibraryGemmModel::time(int blocks, std::int64_t rows, std::int64_t n, std
   const GemmWork work = library_work({.m = rows, .n = n, .k = k, .elements = elements_}, blocks,
                                      sms, menu_, constants_);
   return (sms < all_sms_ ? partial_ : 1) *
-         whole(work, corrected(tile_bounds(work, constants_), correction_, work), constants_);
+         whole(work, corrected(tile_bounds(work, constants_), correction_, work, least_per_mac_),
+               constants_);
 }
 
 }  // namespace overlaptune

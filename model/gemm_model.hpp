@@ -84,6 +84,7 @@ class GemmModel {
   GemmConstants constants_{};
   Eigen::VectorXd correction_{};  // coefficients of `features`; the sum is added to the logarithm
                                   // of the tile time
+  double least_per_mac_ = 0;      // no tile is predicted faster
   std::map<std::pair<std::int64_t, std::int64_t>, LayerResiduals> layers_{};  // by n, k
 };
 
@@ -114,6 +115,7 @@ class LibraryGemmModel {
   std::vector<Tile> menu_{};
   GemmConstants constants_{};
   Eigen::VectorXd correction_{};
+  double least_per_mac_ = 0;
   int all_sms_ = 0;
   /// Factor on the time where some SMs are taken: clusters of thread blocks need whole groups of
   /// free SMs, and the library's kernels are made for all SMs.

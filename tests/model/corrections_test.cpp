@@ -102,10 +102,10 @@ TEST(CorrectionPointTest, a_problem_is_as_far_from_another_as_its_sizes_and_name
   EXPECT_NEAR(apart(kHere, Launch::eager), 0.35, 1e-12);
   EXPECT_NEAR(apart(with(&Problem::m, 2 * 4096 + 1)), 1 / 3.4, 1e-12);
   EXPECT_NEAR(apart(with(&Problem::n, 2 * 8192 + 1)), 1 / 3.4, 1e-12);
-  EXPECT_NEAR(apart(with(&Problem::k, 2 * 3584)), 1 / 2.4, 1e-3);
+  EXPECT_NEAR(apart(with(&Problem::k, 2 * 3584)), 1 / 1.8, 1e-3);
   EXPECT_NEAR(apart(with(&Problem::k, 3584 + 8)), std::log2(65.0 / 9) / 1.4,
               1e-3);  // multiples of 64, 8
-  EXPECT_NEAR(apart(with(&Problem::ranks, 17)), 1 / 1.8, 1e-12);
+  EXPECT_NEAR(apart(with(&Problem::ranks, 17)), 1 / 2.2, 1e-12);
 }
 
 TEST(CorrectionPointTest, a_config_is_as_far_from_another_as_its_fields_say) {
@@ -113,7 +113,7 @@ TEST(CorrectionPointTest, a_config_is_as_far_from_another_as_its_fields_say) {
                       .swizzle = 1,
                       .comm_ctas = 15,
                       .transport = all_groups_by(Transport::ring),
-                      .wave_groups = {1024}};
+                      .wave_groups = {1023, 1}};
   const auto apart = [&here](auto field, auto value) {
     const auto point = [](const Signaled& config) {
       return correction_point(kHere, Launch::graph, config, 1.2).config;
@@ -125,11 +125,13 @@ TEST(CorrectionPointTest, a_config_is_as_far_from_another_as_its_fields_say) {
   EXPECT_NEAR(apart(&Signaled::tile, Tile{255, 255, 64, 4, 1}), 1 / 1.1, 1e-12);
   EXPECT_NEAR(apart(&Signaled::tile, Tile{127, 127, 64, 4, 1}), 1 / 1.1, 1e-12);
   EXPECT_NEAR(apart(&Signaled::tile, Tile{127, 255, 64, 9, 1}), 1 / 0.8, 1e-12);
-  EXPECT_NEAR(apart(&Signaled::swizzle, 3), 1 / 1.8, 1e-12);
-  EXPECT_NEAR(apart(&Signaled::comm_ctas, 31), 1 / 1.8, 1e-12);
+  EXPECT_NEAR(apart(&Signaled::swizzle, 3), 1 / 2.2, 1e-12);
+  EXPECT_NEAR(apart(&Signaled::comm_ctas, 31), 1 / 2.2, 1e-12);
   EXPECT_NEAR(apart(&Signaled::wait, Wait::kernel), 1.4, 1e-12);
-  EXPECT_NEAR(apart(&Signaled::wave_groups, std::vector<std::int64_t>{512, 256, 256}), 1.0 / 4,
+  // Of wave groups, the largest counts, and not how many there are.
+  EXPECT_NEAR(apart(&Signaled::wave_groups, std::vector<std::int64_t>{256, 511, 257}), 1.0 / 6,
               1e-12);
+  EXPECT_EQ(apart(&Signaled::wave_groups, std::vector<std::int64_t>{1, 1023}), 0);
   const auto predicted = [&here](double over_ideal) {
     return correction_point(kHere, Launch::graph, here, over_ideal).config;
   };

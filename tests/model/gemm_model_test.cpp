@@ -1,6 +1,9 @@
 #include "model/gemm_model.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -87,6 +90,34 @@ TEST(GemmModel, the_fit_finds_an_l2_that_is_exceeded_and_one_that_is_not) {
     const double fitted = model->constants().cache_bytes;
     EXPECT_GT(fitted, cache_bytes / 3) << cache_bytes;
     EXPECT_LT(fitted, cache_bytes * 3) << cache_bytes;
+  }
+}
+
+/// Times that fall with k more than anything in the model explains. Where the correction carries
+/// that on, beyond all that was probed, it ends at the highest rate that was.
+TEST(LibraryGemmModel, nothing_is_predicted_faster_than_the_fastest_that_was_probed) {
+  std::vector<Measurement> list = measured_with(constants_with(1e9));
+  double fastest = std::numeric_limits<double>::max();  // time of an SM for a multiply-add
+  const auto macs = [](double m, double n, double k) { return m * n * k / 132; };
+  for (Measurement& measurement : list) {
+    auto& probe = std::get<GemmProbe>(measurement.probe);
+    measurement.library_tile = probe.tile;
+    probe.tile = {};
+    const auto [m, n, k] = std::tuple(static_cast<double>(probe.m), static_cast<double>(probe.n),
+                                      static_cast<double>(probe.k));
+    measurement.time.median *= std::pow(k / 8192, -0.4);
+    fastest = std::min(fastest, measurement.time.median.count() / macs(m, n, k));
+  }
+  const auto model =
+      value_or_throw(LibraryGemmModel::fit(list, LaunchModel{}, ClockModel{}, 132, nullptr));
+  for (const std::int64_t m : {1024, 4096, 16384}) {
+    for (const std::int64_t n : {2048, 16384, 65536}) {
+      for (const std::int64_t k : {1024, 8192, 16384, 32768}) {
+        const double least =
+            fastest * macs(static_cast<double>(m), static_cast<double>(n), static_cast<double>(k));
+        EXPECT_GE(model.time(m, n, k, 132), least) << m << " x " << n << " x " << k;
+      }
+    }
   }
 }
 
