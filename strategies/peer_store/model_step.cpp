@@ -9,6 +9,11 @@
 namespace overlaptune {
 namespace {
 
+/// Waves of tiles that have not left, in the mean over the SMs, which have drifted apart: an SM has
+/// at most two. Fitted: with 2, groups of several waves were predicted 6 to 12 % too fast
+/// (docs/results/model-notes.md).
+constexpr double kWavesAhead = 1.4;
+
 /// Share of the SMs that end their tiles at the same time, when `tiles` tiles are done; the others
 /// have drifted apart (see `produced`).
 double together(const StoreProblem& problem, std::int64_t tiles) {
@@ -88,13 +93,14 @@ Sending::Sending(const StoreProblem& problem, std::int64_t begin, std::int64_t e
   // An SM has at most two tiles that have not left it: one that was just multiplied, and what the
   // buffers hold of the one before. So when the tile after these begins, all but such tiles have
   // been sent, and those that begin with it.
-  const std::int64_t two_waves = std::int64_t{2} * problem.sms + end % problem.sms;
-  const double window = static_cast<double>(two_waves) - (1 - problem.held) * problem.sms;
+  const std::int64_t ahead =
+      static_cast<std::int64_t>(kWavesAhead * problem.sms) + end % problem.sms;
+  const double window = static_cast<double>(ahead) - (1 - problem.held) * problem.sms;
   const double mean_sent = problem.all_sent() / static_cast<double>(problem.tiles());
   const auto tiles = static_cast<double>(count);
   in_flight = std::min(tiles, window) * sent + std::max(0.0, window - tiles) * mean_sent;
-  waits = end > two_waves;
-  freed = waits ? problem.produced(end - two_waves) : 0;
+  waits = end > ahead;
+  freed = waits ? problem.produced(end - ahead) : 0;
   begun = problem.produced(begin);
   before = std::max(0.0, tiles - window) * sent;
   const std::int64_t first_wave_end = std::min(end, (begin / problem.sms + 1) * problem.sms);
