@@ -9,11 +9,6 @@
 namespace overlaptune {
 namespace {
 
-/// Waves of tiles that have not left, in the mean over the SMs, which have drifted apart: an SM has
-/// at most two. Fitted: with 2, groups of several waves were predicted 6 to 12 % too fast
-/// (docs/results/model-notes.md).
-constexpr double kWavesAhead = 1.4;
-
 /// Share of the SMs that end their tiles at the same time, when `tiles` tiles are done; the others
 /// have drifted apart (see `produced`).
 double together(const StoreProblem& problem, std::int64_t tiles) {
@@ -94,7 +89,7 @@ Sending::Sending(const StoreProblem& problem, std::int64_t begin, std::int64_t e
   // buffers hold of the one before. So when the tile after these begins, all but such tiles have
   // been sent, and those that begin with it.
   const std::int64_t ahead =
-      static_cast<std::int64_t>(kWavesAhead * problem.sms) + end % problem.sms;
+      static_cast<std::int64_t>(problem.ahead * problem.sms) + end % problem.sms;
   const double window = static_cast<double>(ahead) - (1 - problem.held) * problem.sms;
   const double mean_sent = problem.all_sent() / static_cast<double>(problem.tiles());
   const auto tiles = static_cast<double>(count);

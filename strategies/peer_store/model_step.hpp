@@ -29,6 +29,9 @@ struct StoreProblem {
   /// Time by which a wave is longer that has only tiles of peers, or only own tiles: it shares no
   /// operands with the others.
   double apart = 0;
+  /// Waves of tiles that are multiplied and have not left, where the links are late: two for one
+  /// SM, fewer in the mean over SMs that have drifted apart.
+  double ahead = 2;
   double held = 1;         ///< as `Staging::held`
   bool own_later = false;  ///< as `StoreOrder::own_later`
   bool ping_pong = false;  ///< an SM multiplies the next tile while an own tile waits
