@@ -74,7 +74,7 @@ void add(Features& features, const Tile& tile) {
   features.logarithm(tile.block_m, kOfTile);
   features.logarithm(tile.block_n, kOfTile);
 }
-/// The largest of the groups: what it exchanges waits until all of it is computed.
+/// The largest of the groups: in it the links idle, or all tiles need them at once.
 void add(Features& features, const std::vector<std::int64_t>& groups) {
   const auto largest = std::ranges::max_element(groups);
   const std::int64_t tiles = largest == groups.end() ? 0 : *largest;

@@ -84,7 +84,7 @@ class GemmModel {
   GemmConstants constants_{};
   Eigen::VectorXd correction_{};  // coefficients of `features`; the sum is added to the logarithm
                                   // of the tile time
-  double least_per_mac_ = 0;      // no tile is predicted faster
+  double least_per_mac_ = 0;      // no correction makes a tile faster
   std::map<std::pair<std::int64_t, std::int64_t>, LayerResiduals> layers_{};  // by n, k
 };
 

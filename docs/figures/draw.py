@@ -109,7 +109,7 @@ PARTS = (
         (1, 24, 90, "send", "a₁"), (1, 120, 90, "send", "a₂"), (1, 216, 90, "send", "a₃"), (1, 312, 40, "send", "a₄"),
         (0, 12, 85, "gemm", "own rows"), (0, 97, 17, "wait", ""), (0, 114, 85, "gemm", ""), (0, 199, 11, "wait", ""),
         (0, 210, 85, "gemm", ""), (0, 295, 11, "wait", ""), (0, 306, 46, "gemm", ""), (0, 352, 40, "gemm", "R"))),
-    ("peer_store", "SMs run ahead of the links by two waves; own tiles wait for the peers' and for s + r", (
+    ("peer_store", "SMs run ahead of the links by 1.4 waves; own tiles wait for the peers' and for s + r", (
         (0, 12, 70, "gemm", "peers'"), (0, 82, 34, "own", "own"), (0, 116, 70, "gemm", "peers'"), (0, 186, 34, "own", "own"),
         (0, 220, 70, "gemm", "peers'"), (0, 290, 24, "wait", ""), (0, 314, 40, "own", "own"),
         (1, 30, 78, "send", "links"), (1, 120, 78, "send", "links"), (1, 222, 78, "send", "links"))),

@@ -86,8 +86,8 @@ Sending::Sending(const StoreProblem& problem, std::int64_t begin, std::int64_t e
   all = static_cast<double>(count) * sent;
   next = problem.produced(end + 1) - problem.tile_time;
   // An SM has at most two tiles that have not left it: one that was just multiplied, and what the
-  // buffers hold of the one before. So when the tile after these begins, all but such tiles have
-  // been sent, and those that begin with it.
+  // buffers hold of the one before. So when the tile after these begins, all have been sent but
+  // `ahead` waves of them, and those that begin with it.
   const std::int64_t ahead =
       static_cast<std::int64_t>(problem.ahead * problem.sms) + end % problem.sms;
   const double window = static_cast<double>(ahead) - (1 - problem.held) * problem.sms;
