@@ -128,7 +128,7 @@ TEST(CorrectionPointTest, a_config_is_as_far_from_another_as_its_fields_say) {
   EXPECT_NEAR(apart(&Signaled::swizzle, 3), 1 / 2.2, 1e-12);
   EXPECT_NEAR(apart(&Signaled::comm_ctas, 31), 1 / 2.2, 1e-12);
   EXPECT_NEAR(apart(&Signaled::wait, Wait::kernel), 1.4, 1e-12);
-  // Of wave groups, the largest counts, and not how many there are.
+  // The largest wave group counts, and not how many there are.
   EXPECT_NEAR(apart(&Signaled::wave_groups, std::vector<std::int64_t>{256, 511, 257}), 1.0 / 6,
               1e-12);
   EXPECT_EQ(apart(&Signaled::wave_groups, std::vector<std::int64_t>{1, 1023}), 0);
