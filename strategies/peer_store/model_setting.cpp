@@ -13,7 +13,7 @@ namespace {
 /// groups of one wave and of more.
 constexpr double kApart = 0.015;
 
-/// `StoreProblem::ahead`. With 2, groups of several waves were predicted 6 to 12 % too fast on 2
+/// `StoreProblem::ahead`. With 2, groups of several waves were predicted up to 12 % too fast on 2
 /// H200 (docs/results/model-notes.md).
 constexpr double kWavesAhead = 1.4;
 
