@@ -33,7 +33,7 @@ Expected<HopperLayout> hopper_layout(const Tile& tile, Elements elements) {
 }
 
 Expected<KernelSource> hopper_gemm(const TiledKernel& kernel) {
-  const auto& [tile, elements, regions, waits, ranks] = kernel;
+  const auto& [tile, elements, regions, waits, ranks, tiles_push] = kernel;
   const auto layout = hopper_layout(tile, elements);
   if (!layout) return error_of(layout);
   return KernelSource{
@@ -48,7 +48,8 @@ Expected<KernelSource> hopper_gemm(const TiledKernel& kernel) {
                       layout->consumers, layout->ping_pong, layout->buffers,
                       element_name(operand_of(elements)), element_name(result_of(elements)),
                       is_exact(elements)),
-          waits ? fmt::format("Rows<{}>", regions) : "RowsThere",
+          waits ? fmt::format("{}<{}>", tiles_push ? "PushedByTiles" : "Rows", regions)
+                : "RowsThere",
           ranks > 0 ? fmt::format("AtRanks<{},{}>", ranks, regions)
                     : fmt::format("IntoC<{}>", waits ? 1 : regions)}};
 }

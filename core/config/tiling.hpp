@@ -137,14 +137,16 @@ inline constexpr int kMostRegions = 192;
 inline constexpr int kUsualRegions = 16;
 
 /// A generated GEMM, compiled for launches that fill at most `regions` regions. If it `waits`, it
-/// fills one region, and `regions` is the most wave groups whose rows it waits for. If it stores
-/// into the memory of `ranks` ranks, `regions` is the most wave groups.
+/// fills one region, and `regions` is the most wave groups whose rows it waits for; if its
+/// `tiles_push` as well, those of the rank's own rows send them to the peers. If it stores into the
+/// memory of `ranks` ranks, `regions` is the most wave groups.
 struct TiledKernel {
   Tile tile{};
   Elements elements = Elements::bf16;
   int regions = 1;
   bool waits = false;
   int ranks = 0;
+  bool tiles_push = false;
   friend auto operator<=>(const TiledKernel&, const TiledKernel&) = default;
 };
 

@@ -127,11 +127,12 @@ Expected<Config> untuned_config(const Problem& problem, std::string_view way) {
         if constexpr (requires { own.wave_groups; }) own.wave_groups = groups(problem, own);
       },
       config);
-  // Collectives of NCCL beside a generated GEMM begin late unless SMs are left to them. Elsewhere 0
-  // is usual, if it is allowed.
-  const bool has_collective_beside = is_generated && is_nccls(transport_of(config));
-  with_field<config_field::CommCtas>(config,
-                                     [&](int& ctas) { ctas = has_collective_beside ? kCtas : 0; });
+  // Collectives of NCCL beside a generated GEMM begin late unless SMs are left to them; by peer
+  // access 0 is not what is usual. Elsewhere it is, if it is allowed.
+  const Transport transport = transport_of(config);
+  const bool takes_ctas =
+      transport == Transport::peer_access || (is_generated && is_nccls(transport));
+  with_field<config_field::CommCtas>(config, [&](int& ctas) { ctas = takes_ctas ? kCtas : 0; });
   if (!check(config)) with_field<config_field::CommCtas>(config, [](int& ctas) { ctas = kCtas; });
   if (auto able = check(problem, config, {}); !able) return error_of(able);
   return config;

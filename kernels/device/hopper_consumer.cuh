@@ -82,20 +82,13 @@ __device__ __forceinline__ void write_subtile(const float* sums, u32 subtile,
   }
 }
 
-/// The first consumer begins at once.
-template <class K>
-__device__ __forceinline__ void wait_for_turn(u32 turns, int consumer, u32 number) {
-  barrier_wait(turns + 8 * consumer, (consumer ^ 1 ^ own_number<K>(number)) & 1);
-}
-
 /// The steps of a push, which consumers find in the ring as they find those of a tile. Of several
 /// consumers that share items, the first one stores. Each part is counted when all of it is in the
 /// peer's memory. Only thread 0 of a consumer calls this: nothing holds the others together here,
 /// so one that fell behind would miss a phase of a barrier, and wait for ever.
 template <class K, class Release>
 __device__ __forceinline__ void push_steps(const Launch<K>& launch, const Item& item, int consumer,
-                                           const Stages& stages, u32 turns,
-                                           const Release& release) {
+                                           const Stages& stages, const Release& release) {
   const bool stores = K::kPingPong || consumer == 0;
   const int end = item.steps + item.slot;
   const auto wait_for_step = [&](int at) {
@@ -134,20 +127,18 @@ __device__ __forceinline__ void push_steps(const Launch<K>& launch, const Item& 
     }
     before = push.counter;
   }
-  if (K::kPingPong) barrier_arrive(turns + 8 * (consumer ^ 1));
+  if (K::kPingPong) barrier_arrive(stages.turns + 8 * (consumer ^ 1));
   wait_for_reads<0>();
   if (at > item.steps) release((at - 1) % K::kStages);
   wait_for_stores<0>();  // in the peer's memory
   increment(before, 1);
 }
 
-/// The work of a consumer. `turns`: where consumers take turns, a barrier for each; a consumer
-/// waits on its own until the other one has found all its stages full. (It could not tell a stage
-/// that was filled for it from one that was filled two rounds before.)
+/// The work of a consumer.
 template <class K>
 __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
                                         const Items<K>& items, const Stages& stages,
-                                        const Buffers& buffers, u32 turns) {
+                                        const Buffers& buffers) {
   const Order& order = launch.order;
   const int thread = static_cast<int>(threadIdx.x) % 128;
   const int first_row = first_of<K>(consumer);
@@ -155,10 +146,13 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
   int stage = 0;
   u32 phase = 0;
   u32 pass = 0;  // of the consumer's subtiles through the staging buffers
+  // Where tiles push, in place of a warp that does not push the tile.
+  [[maybe_unused]] bool releases_twice = false;
   const auto release = [&](int which) {
     if (thread != 0) return;
     barrier_arrive(stages.empty + 8 * which);
     if (K::kCluster == 2) barrier_arrive_at_other(stages.empty + 8 * which);
+    if (K::Feed::kTilesPush && releases_twice) barrier_arrive(stages.empty + 8 * which);
   };
   const int begin = first_step<K>(order);
   const int end = last_step<K>(order);
@@ -169,9 +163,9 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
     if constexpr (K::Feed::kWaits) {
       if (item.what == kPush) {
         if (thread == 0) {
-          if (K::kPingPong) wait_for_turn<K>(turns, consumer, number);
+          if (K::kPingPong) wait_for_turn<K>(stages, consumer, number);
           if (launch.run.has_barrier != 0) barrier_wait(shared_address(&items.passed_barrier), 0);
-          push_steps(launch, item, consumer, stages, turns, release);
+          push_steps(launch, item, consumer, stages, release);
         }
         consumer_barrier(consumer);  // all have read the item
         if (thread == 0) give_back_half(items, number);
@@ -179,6 +173,7 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
       }
       stage = item.steps % K::kStages;
       phase = item.steps / K::kStages & 1;
+      releases_twice = warp_pushes<K>(consumer) && !tile_pushes<K>(launch.feed, item);
     }
     ScalesOfTile<K> scales;
     scales.before_turn(launch, item, consumer);
@@ -186,7 +181,7 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
       // The stages of the other consumer's tile are skipped.
       stage = item.steps % K::kStages;
       phase = item.steps / K::kStages & 1;
-      wait_for_turn<K>(turns, consumer, number);
+      wait_for_turn<K>(stages, consumer, number);
     }
     scales.before_products(launch, item, consumer, stages.full + 8 * stage, phase);
     float sums[K::kParts][K::kAccumulators];
@@ -209,7 +204,7 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
       read = read + 1 == K::kStages ? 0 : read + 1;
     };
     const auto pass_on_turn = [&] {
-      if (K::kPingPong && thread == 0) barrier_arrive(turns + 8 * (consumer ^ 1));
+      if (K::kPingPong && thread == 0) barrier_arrive(stages.turns + 8 * (consumer ^ 1));
     };
     if constexpr (K::kExact) {
       ExactProducts<K>::multiply(sums, end - begin, next_step, release_next);

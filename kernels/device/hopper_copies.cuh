@@ -21,12 +21,22 @@ struct Ring {
   }
 };
 
-/// Shared memory of a CTA: its ring of stages, and their barriers.
+/// Shared memory of a CTA: its ring of stages, and their barriers. `turns`: where consumers take
+/// turns, a barrier for each.
 struct Stages {
   u32 memory;
   u32 full;
   u32 empty;
+  u32 turns;
 };
+
+/// Waits until a consumer has its turn: the other one has found all its stages full. Before, a stage
+/// that was filled for it could not be told from one that was filled two rounds before. The first
+/// consumer begins at once.
+template <class K>
+__device__ __forceinline__ void wait_for_turn(const Stages& stages, int consumer, u32 number) {
+  barrier_wait(stages.turns + 8 * consumer, (consumer ^ 1 ^ own_number<K>(number)) & 1);
+}
 
 /// The place of a tile that is loaded, and the operand that it shares. Kernels of three consumers
 /// in clusters have no registers for them: there they are read anew for each step.

@@ -23,16 +23,15 @@ template <class K>
 struct Memory {
   Stages stages;
   Buffers buffers;  ///< of the first consumer
-  u32 turns;
 
   __device__ __forceinline__ Memory() {
     const u32 begin = (shared_address(dynamic_memory()) + 1023) / 1024 * 1024;
     const u32 full = shared_address(shared_object<Barriers<K>>().all);
-    stages = {begin, full, full + 8 * K::kStages};
-    const u32 filled = stages.empty + 8 * K::kStages;
+    const u32 filled = full + 16 * K::kStages;
     buffers = {begin + K::kStages * K::kStageBytes, filled,
                filled + 8 * K::kBuffers * K::kConsumers};
-    turns = buffers.free + 8 * K::kBuffers * K::kConsumers;
+    stages = {begin, full, full + 8 * K::kStages,
+              buffers.free + 8 * K::kBuffers * K::kConsumers};
   }
 
   [[nodiscard]] __device__ __forceinline__ Buffers buffers_of(int consumer) const {
@@ -45,13 +44,13 @@ struct Memory {
   __device__ __forceinline__ void init_barriers() const {
     for (int i = 0; i < K::kStages; ++i) {
       barrier_init(stages.full + 8 * i, 1);
-      barrier_init(stages.empty + 8 * i, K::kCluster * K::kOfOneTile);
+      barrier_init(stages.empty + 8 * i, K::kReleases);
     }
     for (int i = 0; i < K::kBuffers * K::kConsumers; ++i) {
       barrier_init(buffers.filled + 8 * i, 128);
       barrier_init(buffers.free + 8 * i, 1);
     }
-    for (int i = 0; i < 2; ++i) barrier_init(turns + 8 * i, 1);
+    for (int i = 0; i < 2; ++i) barrier_init(stages.turns + 8 * i, 1);
   }
 };
 
@@ -60,6 +59,9 @@ template <class K>
 __device__ __forceinline__ void prefetch_maps(const Launch<K>& launch) {
   prefetch(&launch.a);
   if constexpr (K::Feed::kWaits) prefetch(&launch.feed.own_a);
+  if constexpr (K::Feed::kTilesPush) {
+    for (int peer = 0; peer < launch.feed.peers; ++peer) prefetch(&launch.feed.gathered[peer]);
+  }
   prefetch(&launch.b);
   prefetch(&launch.epilogue.c[0]);
 }
@@ -84,7 +86,8 @@ __device__ __forceinline__ void copy_tiles(const Launch<K>& launch, int warp, Sc
     cluster_barrier();
   }
   if (stores_tiles) {
-    K::Epilogue::template deliver<K>(launch, consumer, items, memory.buffers_of(consumer));
+    K::Epilogue::template deliver<K>(launch, consumer, items, memory.stages,
+                                         memory.buffers_of(consumer));
   }
 }
 
@@ -121,7 +124,7 @@ __device__ __forceinline__ void compute_tiles(const Launch<K>& launch) {
   } else {
     take_registers<K::kConsumerRegisters>();
     const int consumer = warp / 4 - 1;
-    consume(launch, consumer, items, memory.stages, memory.buffers_of(consumer), memory.turns);
+    consume(launch, consumer, items, memory.stages, memory.buffers_of(consumer));
   }
   // ... and may end only after the other one has released its last stage to it.
   if (K::kCluster == 2) {

@@ -35,7 +35,8 @@ struct alignas(16) Item {
   int steps;  // of k that were loaded before it
   int index;  // of the tile in the order; of a push; where tiles are stored at ranks, the wave
               // group
-  int owner;  // of a tile that is stored at a rank, and its slot there
+  int owner;  // of a tile that is stored at a rank, and its slot there; of a tile that pushes: the
+              // chunks of columns that are at the peers
   int slot;   // of a push: its steps; of a tile in a launch that waits: the last chunk of columns
               // that the scheduling warp has seen there, 0 until then
 };
@@ -118,6 +119,16 @@ __device__ __forceinline__ void wait_for_chunk(const volatile Item& item, int ch
   }
 }
 
+/// Tells the scheduling warp that so many chunks of the columns of a tile are at the peers.
+__device__ __forceinline__ void tell_pushed(Item& item, int chunks) {
+  publish_here(shared_address(&item.owner), static_cast<u32>(chunks));
+}
+/// Waits until it has been told so. This ends, because the stores of the thread that tells end.
+__device__ __forceinline__ void wait_for_pushed(Item& item, int chunks) {
+  while (acquired_here(shared_address(&item.owner)) < static_cast<u32>(chunks)) {
+  }
+}
+
 /// Waits for item number `number`. Every thread of a consumer may.
 template <class K>
 __device__ __forceinline__ void wait_for_item(const Items<K>& items, u32 number) {
@@ -147,6 +158,22 @@ __device__ __forceinline__ void give_back(const Items<K>& items, u32 number) {
 template <class K>
 __device__ __forceinline__ u32 own_number(u32 number) {
   return number / kStride<K>;
+}
+
+/// Whether a tile pushes its rows.
+template <class K, class Rows>
+__device__ __forceinline__ bool tile_pushes(const Rows& rows, const Item& item) {
+  if constexpr (K::Feed::kTilesPush) {
+    return item.what == kTile && item.block == rows.own_block &&
+           item.column < rows.pushers * K::kBlockN;
+  }
+  return false;
+}
+/// Whether the warp that stores C for a consumer pushes the rows of its tiles that push: of
+/// consumers that share tiles, that of the first one.
+template <class K>
+__device__ __forceinline__ bool warp_pushes(int consumer) {
+  return K::kPingPong || consumer == 0;
 }
 
 /// A part of a push passes through the ring as steps of so many bytes. Both CTAs of a cluster take

@@ -206,6 +206,7 @@ __device__ __forceinline__ bool hand_over(const Launch<K>& launch, Items<K>& ite
       if (item.what <= kTwin && item.block == launch.feed.own_block) item.slot = kAllChunks;
       if (item.what == kPush) steps = item.slot = steps_of_push<K>(launch.feed, item.index);
     }
+    if constexpr (K::Feed::kTilesPush) item.owner = 0;
     item.steps = items.loaded;
     items.loaded = item.steps + steps;
     put(items, number, item);
@@ -240,6 +241,21 @@ __device__ __forceinline__ void watch_chunks(const Launch<K>& launch, Items<K>& 
   }
 }
 
+/// Counts the chunks of columns of a tile at the peers when they are there, but for the last one.
+/// By one thread of the scheduling warp.
+template <class K>
+__device__ __forceinline__ void count_chunks(const Launch<K>& launch, Items<K>& items, u32 number) {
+  Item& item = items.items[number % kItems];
+  const auto& rows = launch.feed;
+  if (!tile_pushes<K>(rows, item)) return;
+  const int last = (launch.order.k_steps - 1) / rows.chunk_steps;
+#pragma unroll 1
+  for (int chunk = 0; chunk < last; ++chunk) {
+    wait_for_pushed(item, chunk + 1);
+    count_pushed(rows, chunk);
+  }
+}
+
 /// The work of the scheduling warp.
 template <class K>
 __device__ __forceinline__ void schedule_items(const Launch<K>& launch, Items<K>& items,
@@ -249,6 +265,10 @@ __device__ __forceinline__ void schedule_items(const Launch<K>& launch, Items<K>
   while (hand_over(launch, items, number, schedule)) {
     if constexpr (K::kWaitsForChunks) {
       if (lane_of_warp() == 0) watch_chunks(launch, items, number, group);
+      __syncwarp();
+    }
+    if constexpr (K::Feed::kTilesPush) {
+      if (lane_of_warp() == 0) count_chunks(launch, items, number);
       __syncwarp();
     }
     if constexpr (K::kQueued) barrier_wait(shared_address(&items.asked), number & 1);

@@ -78,6 +78,10 @@ struct HopperGemm {
   static constexpr int kSubtiles = kAcross / kSubtile;
   static constexpr int kSubtileBytes = 64 * kSubtile * 2;
   static constexpr int kOfOneTile = kPingPong ? 1 : kConsumers;  ///< consumers of one tile
+  /// Releases of a stage before it is loaded into again: by the consumers of the tile in all CTAs
+  /// that load it, and by the warp that may push it.
+  static constexpr int kReleases = kCluster * kOfOneTile + (Feed::kTilesPush ? 1 : 0);
+  static_assert(!Feed::kTilesPush || (kCluster == 1 && kConsumers < 3), "may_push of arrivals.hpp");
   /// Parts of 64 rows of wgmmas, for each consumer.
   static constexpr int kParts = kDown / 64 / kOfOneTile;
   static constexpr int kSubtilesOfConsumer = kParts * kSubtiles;  ///< of a tile

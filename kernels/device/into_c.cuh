@@ -1,7 +1,7 @@
 #pragma once
 // Epilogue: each tile goes into C, which one matrix or several hold.
 
-#include "kernels/device/hopper_copies.cuh"
+#include "kernels/device/tile_pushes.cuh"
 
 namespace overlaptune::kernels::device {
 
@@ -16,7 +16,9 @@ struct IntoC {
   /// The work of the warp that stores C for one consumer; one thread of it does all.
   template <class K>
   static __device__ __forceinline__ void deliver(const Launch<K>& launch, int consumer,
-                                                 Items<K>& items, const Buffers& buffers) {
+                                                 Items<K>& items,
+                                                 [[maybe_unused]] const Stages& stages,
+                                                 const Buffers& buffers) {
     if (lane_of_warp() != 0) return;
     const Order& order = launch.order;
     const Params& into = launch.epilogue;
@@ -34,6 +36,12 @@ struct IntoC {
       if (item.what == kTwin) {  // the last item but the end
         give_back(items, number);
         continue;
+      }
+      if constexpr (K::Feed::kTilesPush) {
+        if (warp_pushes<K>(consumer) && tile_pushes<K>(launch.feed, item)) {
+          if (K::kPingPong) wait_for_turn<K>(stages, consumer, number);
+          push_tile(launch, items, number, stages);
+        }
       }
       while (kSegments > 1 && item.index >= into.segments[segment].end) ++segment;
       const Segment& part = into.segments[kSegments > 1 ? segment : 0];

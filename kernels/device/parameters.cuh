@@ -92,6 +92,17 @@ struct RowsParams {
   Arrival arrivals[kGroups];
 };
 
+/// Rows that the tiles of the rank's own row block push. Each row block is one group.
+template <int kGroups>
+struct PushedByTilesParams : RowsParams<kGroups> {
+  static constexpr int kMostPeers = 7;
+  int pushers;  ///< tiles of each row panel that push, the first ones: each has every so manieth
+                ///< step of k
+  int peers;
+  /// The rank's own row block in the memory of the rank that is `i + 1` behind it.
+  TensorMap gathered[kMostPeers];
+};
+
 /// Consecutive tiles, up to tile `end` (exclusive), that fill one matrix of every row block. Row
 /// `first_row` and column `first_column` of the block are row 0 and column 0 of the matrix. The
 /// `end` of the last segment is at least `Order::tiles`.

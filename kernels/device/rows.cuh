@@ -2,8 +2,8 @@
 // Feeds: where a generated GEMM has its rows of A from. Either all rows are there, or the ranks of
 // an all-gather bring them one another while the GEMM runs (`waiting`).
 //
-// Rows are sent by copy engines, or by the launch: then its queue has items that push rows beside
-// those that compute tiles (`PushOrder` in strategies/waiting/push_order.hpp).
+// Rows are sent by copy engines, or by the launch: by the tiles that load them, or by items of its
+// queue beside those that compute tiles (`PushOrder` in strategies/waiting/push_order.hpp).
 
 #include "kernels/device/tiles.cuh"
 #include "kernels/device/waits.cuh"
@@ -14,6 +14,7 @@ namespace overlaptune::kernels::device {
 struct RowsThere {
   using Params = NoParams;
   static constexpr bool kWaits = false;
+  static constexpr bool kTilesPush = false;
 };
 
 /// Feed of a launch that waits for the rows of at most `kGroups` wave groups.
@@ -21,6 +22,7 @@ template <int kGroups>
 struct Rows {
   using Params = RowsParams<kGroups>;
   static constexpr bool kWaits = true;
+  static constexpr bool kTilesPush = false;
 
   /// The place of a tile of `K`: row block after row block, from the rank's own one downwards. In
   /// `order` there is one block.
@@ -58,6 +60,22 @@ struct Rows {
     fence_copies();
   }
 };
+
+/// Feed of a launch whose tiles push: from the shared memory into which a tile of the rank's own rows
+/// loads them (tile_pushes.cuh).
+template <int kGroups>
+struct PushedByTiles : Rows<kGroups> {
+  using Params = PushedByTilesParams<kGroups>;
+  static constexpr bool kTilesPush = true;
+};
+
+/// Counts a chunk of the columns of a tile that pushes at all peers.
+template <int kGroups>
+__device__ __forceinline__ void count_pushed(const PushedByTilesParams<kGroups>& rows, int chunk) {
+  for (int peer = 1; peer <= rows.peers; ++peer) {
+    increment(rows.arrivals[peer].receiver + chunk * rows.arrivals_count, 1);
+  }
+}
 
 /// An item of the queue: a push, or a tile, by its number among those.
 struct Turn {

@@ -43,7 +43,9 @@ Task collective_task(const Setting& setting, const Schedule& schedule, std::size
   const double own = 1 + level * noise.stream("collectives").normal(index);
   return {.work = planned.run.time * common * own,
           .slows_other = gemm_slowdown(profile, planned.run, gemm) / (1 - planned.takes),
-          .slowed = sends_by_copies(schedule) ? 1 : own_slowdown(profile, planned.run, gemm)};
+          .slowed = sends_by_copies(schedule) || schedule.tiles_push
+                        ? 1
+                        : own_slowdown(profile, planned.run, gemm)};
 }
 
 /// `waiting`: the host submits two operations for each copy, or one kernel that sends all pieces,

@@ -55,6 +55,7 @@ struct Schedule {
   std::vector<double> needed_after{0};
   Wait wait = Wait::driver;           ///< for the signal of a group
   std::optional<PeerProfile> peer{};  ///< one kernel takes all groups by peer access
+  bool tiles_push = false;  ///< `waiting`: the GEMM's own tiles are what a collective takes
   /// The only GEMM stores its tiles at their owners. The only collective says what it sends.
   std::optional<StorePlan> stores{};
   [[nodiscard]] Load work() const;

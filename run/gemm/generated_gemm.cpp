@@ -34,13 +34,14 @@ Turns turns_of(const Crew& crew, std::int64_t tiles, int cluster) {
 }
 
 void check_room(const GeneratedOperands& operands, const TiledKernel& kernel) {
-  const auto& [tile, elements, regions, waits, ranks] = kernel;
+  const auto& [tile, elements, regions, waits, ranks, tiles_push] = kernel;
   const auto most = static_cast<std::size_t>(regions);
   const auto& rows = operands.rows;
   const auto& stores = operands.stores;
   const bool fits =
       operands.segments.size() <= (waits || ranks > 0 ? 1 : most) &&
-      (rows ? waits && rows->arrivals.size() <= most : !waits) &&
+      (rows ? waits && rows->arrivals.size() <= most && pushed_by_tiles(*rows) == tiles_push
+            : !waits) &&
       (stores ? std::cmp_equal(stores->peers.size(), ranks) && stores->groups.size() <= most
               : ranks == 0);
   if (fits) return;
@@ -48,10 +49,11 @@ void check_room(const GeneratedOperands& operands, const TiledKernel& kernel) {
       ErrorKind::bad_input,
       fmt::format("a launch of {} segments, with {} groups of rows to wait for and {} groups of "
                   "tiles for {} ranks: its kernel has at most {} regions or groups, {} ranks to "
-                  "store at, and {} for rows",
+                  "store at, and {} for rows{}",
                   operands.segments.size(), rows ? rows->arrivals.size() : 0,
                   stores ? stores->groups.size() : 0, stores ? stores->peers.size() : 0, regions,
-                  ranks, waits ? "waits" : "does not wait"));
+                  ranks, waits ? "waits" : "does not wait",
+                  tiles_push ? ", which its tiles push" : ""));
 }
 
 kernels::device::Order order_of(const TileOrder& order, int blocks, std::int64_t tiles,

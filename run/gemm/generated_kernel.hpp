@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/config/comm_ctas.hpp"
 #include "core/config/tiling.hpp"
 #include "kernels/device/parameters.cuh"
 #include "kernels/rank_barrier.hpp"
@@ -44,7 +45,8 @@ struct GeneratedRows {
   /// Rows that the GEMM itself sends, beside its tiles. The counters of its groups are then those
   /// of `GeneratedOperands::barrier`.
   struct Pushes {
-    int ctas = 1;                   ///< that are to push at any time, while there are rows left
+    int ctas = 1;  ///< that are to push at any time, while there are rows left; `kTilesPush`: the
+                   ///< tiles of the rank's own rows push them, and each row block is one group
     std::vector<void*> gathered{};  ///< every rank's matrix of all row blocks
     bool leaves_out_a_group =
         false;  ///< a plan that is wrong on purpose does not send the last one
@@ -58,6 +60,10 @@ struct GeneratedRows {
   std::int64_t chunk_columns = 0;
   std::optional<Pushes> pushes{};
 };
+
+[[nodiscard]] inline bool pushed_by_tiles(const GeneratedRows& rows) {
+  return rows.pushes && rows.pushes->ctas == kTilesPush;
+}
 
 /// The tiles of a GEMM that stores each at the rank that owns it. Tiles are in the order of
 /// `StoreOrder`.

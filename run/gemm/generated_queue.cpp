@@ -36,14 +36,14 @@ double pushes_a_tile(const QueuedKernel& kernel, std::int64_t k, double share_by
 QueuedItems queued_items(const QueuedKernel& kernel, const GeneratedOperands& operands,
                          std::int64_t tiles, int sms) {
   const std::int64_t of_tiles = (tiles + kernel.tiles_an_item - 1) / kernel.tiles_an_item;
-  QueuedItems items{.all = of_tiles};
+  QueuedItems items{.all = of_tiles, .sms = sms};
   if (operands.stores) {
     items.homes = operands.stores->before_waits / kernel.tiles_an_item;
   }
   if (operands.rows && operands.rows->arrivals.front().counter == nullptr) {
     items.homes = operands.rows->arrivals.front().end / kernel.tiles_an_item;
   }
-  if (!operands.rows || !operands.rows->pushes) return items;
+  if (!operands.rows || !operands.rows->pushes || pushed_by_tiles(*operands.rows)) return items;
   const GeneratedRows& rows = *operands.rows;
   std::int64_t most_rows = 0;
   std::vector<std::int64_t> tiles_before;
@@ -113,18 +113,32 @@ void send(const TileOrder& order, const GeneratedOperands& operands, std::int64_
   to.value = static_cast<std::uint32_t>(shares) + (left_out ? 1 : 0);
 }
 
+/// The same where the tiles push: each counts each chunk of its rows.
+void send_by_tiles(const TileOrder& order, const GeneratedOperands& operands, int pushers,
+                   std::size_t number, device::Arrival& to) {
+  const GeneratedRows& rows = *operands.rows;
+  const kernels::RankBarrier& barrier = operands.barrier;
+  const auto peer = static_cast<std::size_t>((barrier.rank + static_cast<int>(number)) % barrier.ranks);
+  const bool left_out = rows.pushes->leaves_out_a_group && number + 1 == rows.arrivals.size();
+  to.receiver = barrier.flags[peer]->counters + number;
+  if (to.counter == nullptr) return;
+  to.value = static_cast<std::uint32_t>(order.panels_per_block() * pushers) + (left_out ? 1 : 0);
+}
+
 }  // namespace
 
 std::vector<std::byte> rows_parameter(const TileOrder& order, const GeneratedOperands& operands,
                                       const QueuedKernel& kernel, const QueuedItems& items,
-                                      int most_groups, const device::TensorMap& own_a) {
+                                      int most_groups, const MapsOfRows& maps) {
   const GeneratedRows& rows = *operands.rows;
   const bool in_chunks = rows.chunk_columns > 0;
+  const bool by_tiles = pushed_by_tiles(rows);
+  const int pushers = pushers_of_panel(order, items.sms);
   const std::int64_t row_bytes = operands.k * operand_bytes(kernel.elements);
   const auto as_int = [](std::int64_t value) { return static_cast<int>(value); };
   return with_constant(most_groups, [&](auto groups) {
     device::RowsParams<groups> params{
-        .own_a = own_a,
+        .own_a = maps.own,
         .own = rows.own,
         .own_block = rows.own_block,
         .blocks = order.blocks,
@@ -149,9 +163,18 @@ std::vector<std::byte> rows_parameter(const TileOrder& order, const GeneratedOpe
       to.end = as_int(arrival.end);
       to.value = arrival.value;
       to.counter = arrival.counter;
-      if (rows.pushes && i > 0) send(order, operands, row_bytes, items.shares, i, to);
+      if (!rows.pushes || i == 0) continue;
+      if (by_tiles) {
+        send_by_tiles(order, operands, pushers, i, to);
+      } else {
+        send(order, operands, row_bytes, items.shares, i, to);
+      }
     }
-    return parameter(params);
+    if (!by_tiles) return parameter(params);
+    device::PushedByTilesParams<groups> pushed{
+        {params}, pushers, static_cast<int>(maps.gathered.size()), {}};
+    std::copy(maps.gathered.begin(), maps.gathered.end(), pushed.gathered);
+    return parameter(pushed);
   });
 }
 

@@ -18,6 +18,7 @@ struct QueuedKernel {
 /// The items of a launch.
 struct QueuedItems {
   std::int64_t all = 0;
+  int sms = 0;              ///< of the launch
   std::int64_t homes = 0;  ///< the first items, which wait for nothing
   /// Shares of the rows of a group. One CTA pushes each; with chunks of columns, it pushes its
   /// share of every group.
@@ -41,13 +42,19 @@ struct QueuedItems {
 [[nodiscard]] kernels::device::Run run_of(const GeneratedOperands& operands,
                                           const QueuedItems& items, unsigned clusters);
 
-/// The rows of a launch. `most_groups`: that the kernel was made for. `own_a`: the tensor map of
-/// this rank's own, for a kernel with TMA.
+/// The tensor maps of this rank's own rows, for a kernel with TMA: where they are, and, where tiles
+/// push, in the memory of the next rank, the one behind it, and so on.
+struct MapsOfRows {
+  kernels::device::TensorMap own{};
+  std::vector<kernels::device::TensorMap> gathered{};
+};
+
+/// The rows of a launch. `most_groups`: that the kernel was made for.
 [[nodiscard]] std::vector<std::byte> rows_parameter(const TileOrder& order,
                                                     const GeneratedOperands& operands,
                                                     const QueuedKernel& kernel,
                                                     const QueuedItems& items, int most_groups,
-                                                    const kernels::device::TensorMap& own_a);
+                                                    const MapsOfRows& maps);
 
 /// The stores of a launch. `maps`: those of the rows that this rank's tiles fill at each rank.
 /// `bytes_under_way`: most of the stores that a storing warp has begun and that are not read yet.

@@ -164,7 +164,7 @@ class HopperKernel : public GeneratedKernel {
                            parameter(b), parameter(places),
                            operands.rows
                                ? rows_parameter(order, operands, queued, items, kernel_.regions,
-                                                map_of_a(operands.rows->own, 1, order, operands))
+                                                maps_of_rows(order, operands))
                                : parameter(device::NoParams{}),
                            operands.stores ? stores_parameter(*operands.stores,
                                                               maps_of(*operands.stores, order),
@@ -190,6 +190,22 @@ class HopperKernel : public GeneratedKernel {
                        .row_stride = operands.k,
                        .block_stride = order.block_rows * operands.k},
                       kernel_.tile.block_k, kernel_.tile.block_m, operand_of(kernel_.elements));
+  }
+
+  [[nodiscard]] MapsOfRows maps_of_rows(const TileOrder& order,
+                                        const GeneratedOperands& operands) const {
+    const GeneratedRows& rows = *operands.rows;
+    MapsOfRows maps{.own = map_of_a(rows.own, 1, order, operands)};
+    if (!pushed_by_tiles(rows)) return maps;
+    const std::int64_t before = rows.own_block * order.block_rows * operands.k *
+                                operand_bytes(kernel_.elements);
+    const int ranks = operands.barrier.ranks;
+    for (int turn = 1; turn < ranks; ++turn) {
+      const auto peer = static_cast<std::size_t>((operands.barrier.rank + turn) % ranks);
+      auto* const gathered = static_cast<std::byte*>(rows.pushes->gathered[peer]);
+      maps.gathered.push_back(map_of_a(gathered + before, 1, order, operands));
+    }
+    return maps;
   }
 
   /// The segments of C.

@@ -204,7 +204,8 @@ struct AtRanks {
   /// is there.
   template <class K>
   static __device__ __forceinline__ void deliver(const Launch<K>& launch, int consumer,
-                                                 Items<K>& items, const Buffers& buffers) {
+                                                 Items<K>& items, const Stages& /*stages*/,
+                                                 const Buffers& buffers) {
     if constexpr (kPlaces < AtRanks >> 0) {
       // Each of these warps writes the same.
       for (int rank = lane_of_warp(); rank < kRanks; rank += kLanes) {

@@ -65,6 +65,17 @@ std::int64_t chunk_columns(const Problem& problem, int chunks) {
   return (steps + chunks - 1) / chunks * step;
 }
 
+int pushers_of_panel(const TileOrder& block, int sms) {
+  return static_cast<int>(
+      std::clamp<std::int64_t>(sms / block.panels_per_block(), 1, block.columns()));
+}
+
+std::int64_t tiles_before_pushers(const TileOrder& block, int sms) {
+  const std::int64_t last_rows = block.column_tiles(block.swizzle_groups() - 1);
+  const std::int64_t behind = (block.columns() - pushers_of_panel(block, sms)) * last_rows;
+  return (block.tiles() - behind - 1) / sms * sms;
+}
+
 double needs_chunk_after(int chunk, int chunks, int ctas) {
   const double begin = static_cast<double>(chunk) / chunks;
   if (ctas == 1) return begin;

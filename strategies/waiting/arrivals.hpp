@@ -6,8 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "core/config/comm_ctas.hpp"
 #include "core/config/tiling.hpp"
 #include "core/config/transport.hpp"
+#include "strategies/waiting/config.hpp"
 
 namespace overlaptune {
 
@@ -54,6 +56,20 @@ struct ArrivingRows {
   return tile.down() != 192 || tile.across() <= 240;
 }
 
+/// Whether tiles like this may push: not in clusters, which share the rows that they load, and not
+/// with three consumers, where no warp is left to count what is at the peers.
+[[nodiscard]] inline bool may_push(const Tile& tile) {
+  return tile.cluster == 1 && tile.down() != 192;
+}
+
+/// Whether the tiles of the rank's own rows push them.
+[[nodiscard]] inline bool tiles_push(Transport transport, int comm_ctas) {
+  return transport == Transport::peer_access && comm_ctas == kTilesPush;
+}
+[[nodiscard]] inline bool tiles_push(const Waiting& config) {
+  return tiles_push(config.transport, config.comm_ctas);
+}
+
 /// Columns of A in each of `chunks` chunks but the last, which may have fewer: those of whole steps
 /// of a kernel (`block_k_of`).
 [[nodiscard]] std::int64_t chunk_columns(const Problem& problem, int chunks);
@@ -62,6 +78,17 @@ struct ArrivingRows {
 [[nodiscard]] inline bool shares_tiles(Transport transport) {
   return transport != Transport::peer_access;
 }
+
+/// Most ranks of a GEMM whose tiles push: its parameters have room for the memory of so many.
+inline constexpr int kMostRanksOfTiles = 8;
+
+/// Tiles of each row panel that push its rows, where tiles push; each takes every so manieth step
+/// of k. As many as run at once with those of all panels: a later one would keep the peers waiting.
+/// `block`: the order in a row block.
+[[nodiscard]] int pushers_of_panel(const TileOrder& block, int sms);
+
+/// The own tiles of the waves that end before the last one that pushes begins.
+[[nodiscard]] std::int64_t tiles_before_pushers(const TileOrder& block, int sms);
 
 /// The part of its time after which a tile needs a chunk. `ctas`: CTAs that share it; the second
 /// one of two begins in the middle of k.

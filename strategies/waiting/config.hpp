@@ -19,7 +19,8 @@ struct Waiting {
 
   Tile tile{};
   int swizzle = 0;  ///< row panels of one row block that are walked together, column by column
-  int comm_ctas = kNoCtas;  ///< SMs that the GEMM leaves to the CTAs that send rows
+  /// SMs that the GEMM leaves to the CTAs that send rows; `kNoCtas` or `kTilesPush`: none.
+  int comm_ctas = kNoCtas;
   Transport transport = Transport::copy_engine;
   /// Chunks of the columns of A (`chunk_columns`). The first one of all groups comes, then the
   /// second one: so tiles of all groups, where they run at once, begin early.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include "core/config/rules.hpp"
 #include "model/clock_slowdown.hpp"
@@ -16,6 +17,7 @@ namespace overlaptune {
 
 using waiting::Arrivals;
 using waiting::arrivals_of;
+using waiting::PushingTiles;
 using waiting::RowsSoFar;
 
 namespace {
@@ -23,6 +25,9 @@ namespace {
 /// Chunks of columns that are tried. Copies: one of a chunk has the same gap as any other, so that
 /// more of them brought nothing (docs/results/2026-11-29-h200-nvlink-x2.md, "Columns in chunks").
 constexpr std::array<int, 2> kTriedChunks{2, 4};
+
+/// The same where tiles push, for more of the pipeline.
+constexpr std::array<int, 5> kTriedChunksOfTiles{1, 2, 4, 8, 16};
 
 /// A generated GEMM beside the arrivals, at the clock that it will run at.
 struct WaitingGemm {
@@ -32,20 +37,40 @@ struct WaitingGemm {
   int sms = 0;
   int ctas = 1;  ///< that share a tile
   double slowdown = 1;
+  PushingTiles pushing{};  ///< where they do
 
   [[nodiscard]] double time(std::int64_t tiles) const {
     return tiles == 0 ? 0 : produced(tile_time, tiles, sms, spread);
   }
 };
 
+bool is_narrow(const Tile& tile) {
+  constexpr double kNarrow = 0.015;  // operands that are loaded for each multiply-add
+  return 1.0 / tile.block_m + 1.0 / tile.block_n > kNarrow;
+}
+
 /// By how much the tiles of a kernel that waits take longer than those of a plain one, where all
 /// rows are there. Operands come no faster to a narrow tile than its loading thread asks for them
 /// (docs/results/kernels.md, "The loading thread": 4 to 8 %). Clusters of two: 2 H200
 /// (docs/results/model-notes.md, "A GEMM that waits").
 double waiting_factor(const Tile& tile) {
-  constexpr double kNarrow = 0.015;  // operands that are loaded for each multiply-add
-  const bool is_narrow = 1.0 / tile.block_m + 1.0 / tile.block_n > kNarrow;
-  return 1 + (is_narrow ? 0.06 : 0) + (tile.cluster > 1 ? 0.03 : 0);
+  return 1 + (is_narrow(tile) ? 0.06 : 0) + (tile.cluster > 1 ? 0.03 : 0);
+}
+
+/// By how much tiles take longer that push: a step that is pushed is released later, and the loads
+/// of a narrow tile have no time to spare (docs/results/kernels.md, "Tiles that push").
+double pushing_factor(const Tile& tile) {
+  return is_narrow(tile) ? 1.12 : 1.03;
+}
+
+/// `gemm`: the launch whose tiles push.
+PushingTiles pushing_tiles(const WaitingGemm& gemm, const Tile& tile, const ArrivalOrder& order) {
+  const std::int64_t before = tiles_before_pushers(order.block, gemm.sms);
+  const std::int64_t last = std::min(before + gemm.sms, order.block.tiles());
+  return {.begin = gemm.per_launch + gemm.slowdown * gemm.time(before),
+          .end = gemm.per_launch + gemm.slowdown * gemm.time(last),
+          .chunk_gap = is_narrow(tile) ? 0.3 : 0,
+          .tile_time = gemm.tile_time};
 }
 
 WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arrivals& arrivals,
@@ -57,20 +82,24 @@ WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arr
   GemmWork work = model.work(tile, walked_together(tiles), problem.k, sms);
   if (!shares_tiles(arrivals.way.transport)) work.ctas = 1;
   const double slowdown =
-      std::clamp(arrivals.slowdown.gemm * arrivals.feed.gemm_factor(work, model.constants()), 1.0,
-                 kLargestGemmSlowdown);
+      arrivals.by_tiles()
+          ? pushing_factor(tile)
+          : std::clamp(arrivals.slowdown.gemm * arrivals.feed.gemm_factor(work, model.constants()),
+                       1.0, kLargestGemmSlowdown);
   const double tile_time = model.tile_time(work) * waiting_factor(tile);
   // The rows of the last rank come last.
   const double clock =
       clock_slowdown_waiting(parts.clock, problem, arrivals.background,
                              {model.produced(tile_time, order.tiles(), sms), tile},
                              arrivals.until(arrivals.bytes), {slowdown, 1}, 1.0 / order.blocks);
-  return {.tile_time = tile_time * clock,
+  WaitingGemm gemm{.tile_time = tile_time * clock,
           .per_launch = model.per_launch(true),
           .spread = model.constants().spread,
           .sms = sms,
           .ctas = work.ctas,
           .slowdown = slowdown};
+  if (arrivals.by_tiles()) gemm.pushing = pushing_tiles(gemm, tile, order);
+  return gemm;
 }
 
 /// When each config's GEMM and copies may start, and what the host's submissions cost.
@@ -89,7 +118,7 @@ ArrivalProblem arrival_problem(const Arrivals& arrivals, const WaitingGemm& gemm
                                const ArrivalOrder& order, std::span<const Cut> cuts,
                                int chunks = 1) {
   ArrivalProblem problem{.whole = gemm.per_launch + gemm.time(order.tiles()),
-                         .gap = chunks > 1 ? 0 : arrivals.gap,
+                         .gap = chunks > 1 || arrivals.by_tiles() ? 0 : arrivals.gap,
                          .slowdown = gemm.slowdown};
   const Cut own = arrival_cut(order, 1, 0);
   problem.points.push_back({.rest = gemm.time(order.tiles() - own.tiles), .must_end = true});
@@ -99,8 +128,10 @@ ArrivalProblem arrival_problem(const Arrivals& arrivals, const WaitingGemm& gemm
     const RowsSoFar last{
         .group = problem.points.size(), .groups = cuts.size() - 1, .bytes = received};
     problem.points.push_back(
-        {.arrives = chunks > 1 ? arrivals.until(last, chunks, gemm.tile_time, gemm.ctas)
-                               : arrivals.until(received),
+        {.arrives = arrivals.by_tiles()
+                        ? arrivals.until_pushed(gemm.pushing, chunks)
+                    : chunks > 1 ? arrivals.until(last, chunks, gemm.tile_time, gemm.ctas)
+                                 : arrivals.until(received),
          .rest = gemm.time(order.tiles() - cut.tiles),
          .must_end = cut.tiles % order.block.tiles() == 0});
   }
@@ -164,7 +195,9 @@ std::optional<Scored> best_in_chunks(const Model::Parts& parts, const Problem& p
   const std::vector<Cut> cuts = value_or_throw(arrival_cuts(order, wave_groups));
   std::vector<std::size_t> ends(blocks - 1);
   std::iota(ends.begin(), ends.end(), 1);
-  for (const int chunks : kTriedChunks) {
+  const bool by_tiles = combination.arrivals->by_tiles();
+  for (const int chunks : by_tiles ? std::span<const int>(kTriedChunksOfTiles)
+                                   : std::span<const int>(kTriedChunks)) {
     const double time =
         start_of(parts, launch, way, ends.size() * static_cast<std::size_t>(chunks)) +
         waiting_time(arrival_problem(*combination.arrivals, combination.gemm, order, cuts, chunks),
@@ -190,6 +223,9 @@ std::optional<Scored> best_of(const Model::Parts& parts, const Problem& problem,
   constexpr int kMostGroups = 64;
   const ArrivalOrder& order = combination.order;
   const CommSetting& way = combination.arrivals->way;
+  if (combination.arrivals->by_tiles()) {
+    return best_in_chunks(parts, problem, launch, combination, limit);
+  }
   const auto fewest = static_cast<std::size_t>(order.blocks - 1);
   const std::vector<Cut> cuts = candidate_cuts(order);
   const ArrivalPartition best = best_arrivals(
@@ -276,6 +312,8 @@ void ModelOf<Waiting>::search(const Model::Parts& parts, const Problem& problem,
                               Space space, BestConfigs& best) const {
   std::vector<Arrivals> ways;
   for (const CommSetting& way : waiting::ways_of(parts, problem.ranks)) {
+    const bool by_tiles = tiles_push(way.transport, way.comm_ctas);
+    if (by_tiles && problem.ranks > kMostRanksOfTiles) continue;
     if (const auto arrivals = arrivals_of(parts, problem, way)) ways.push_back(*arrivals);
   }
   std::vector<WaitingCombination> list;
@@ -283,6 +321,7 @@ void ModelOf<Waiting>::search(const Model::Parts& parts, const Problem& problem,
     if (space == Space::subset && !in_subset(tile, parts.limits, problem.elements)) continue;
     const std::int64_t panels = arrival_order(problem, tile, 1).block.panels_per_block();
     for (const Arrivals& arrivals : ways) {
+      if (arrivals.by_tiles() && !may_push(tile)) continue;
       for (const int swizzle : kTriedSwizzles) {
         if (swizzle > 1 && swizzle > panels) break;
         if (swizzle * tile.block_m < kLeastRows && 2 * swizzle <= panels) continue;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 
-#include "strategies/waiting/arrivals.hpp"
 
 namespace overlaptune::waiting {
 namespace {
@@ -68,7 +68,43 @@ Expected<void> set_pushes(const Model::Parts& parts, const Problem& problem, int
   return {};
 }
 
+/// Sets the times of rows that tiles push. The links bring them as fast as from the CTAs that were
+/// fastest. Half of the time of the smallest exchange goes by behind the last piece, as behind one
+/// of such CTAs. Error: no all_gather by peer access was probed.
+Expected<void> set_tile_pushes(const Model::Parts& parts, const Problem& problem,
+                               Arrivals& arrivals) {
+  std::optional<double> fastest;
+  for (const CollectiveKey& key :
+       parts.collectives.overlap_settings(Collective::all_gather, problem.ranks)) {
+    if (key.transport != Transport::peer_access) continue;
+    const Curve& curve = **parts.collectives.curve(key);
+    const double smallest = curve(0);
+    const double received = static_cast<double>(problem.ranks - 1) / problem.ranks;
+    const double per_byte = (curve(arrivals.bytes / received) - smallest) / arrivals.bytes;
+    if (fastest && per_byte >= *fastest) continue;
+    fastest = per_byte;
+    arrivals.per_byte = per_byte;
+    arrivals.gap = smallest / 2;
+  }
+  if (fastest) return {};
+  return bad_input(
+      "model: no all-gathers by peer access are stored for this platform: run `overlaptune probe` "
+      "first");
+}
+
 }  // namespace
+
+double Arrivals::until_pushed(const PushingTiles& tiles, int chunks) const {
+  double latest = 0;
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    const double part = (chunk + 1.0) / chunks;
+    const double by_links = part * bytes * per_byte;
+    const double by_tiles = part * (tiles.end - tiles.begin) + (chunk + 1) * tiles.chunk_gap;
+    const double pushed = tiles.begin + std::max(by_links, by_tiles);
+    latest = std::max(latest, pushed + gap - tiles.tile_time * needs_chunk_after(chunk, chunks, 1));
+  }
+  return latest;
+}
 
 double Arrivals::until(const RowsSoFar& last, int chunks, double tile_time, int ctas) const {
   const auto groups = static_cast<double>(last.groups);
@@ -94,7 +130,8 @@ Expected<Arrivals> arrivals_of(const Model::Parts& parts, const Problem& problem
                     .background = background_of(parts, **gemms, problem)};
   const auto set = way.transport == Transport::copy_engine
                        ? set_copies(parts, problem, arrivals)
-                       : set_pushes(parts, problem, way.comm_ctas, arrivals);
+                   : arrivals.by_tiles() ? set_tile_pushes(parts, problem, arrivals)
+                                         : set_pushes(parts, problem, way.comm_ctas, arrivals);
   if (!set) return error_of(set);
   arrivals.feed =
       (*gemms)->contention.feed()(*(*gemms)->generated, problem.k, arrivals.slowdown.gemm);
@@ -107,6 +144,7 @@ std::vector<CommSetting> ways_of(const Model::Parts& parts, int ranks) {
        parts.collectives.overlap_settings(Collective::all_gather, ranks)) {
     if (key.transport == Transport::peer_access) ways.push_back({key.comm_ctas, key.transport});
   }
+  if (ways.size() > 1) ways.push_back({kTilesPush, Transport::peer_access});
   return ways;
 }
 

@@ -9,6 +9,7 @@
 #include "model/draw.hpp"
 #include "model/model.hpp"
 #include "model/parts.hpp"
+#include "strategies/waiting/arrivals.hpp"
 
 namespace overlaptune::waiting {
 
@@ -17,6 +18,14 @@ struct RowsSoFar {
   std::size_t group = 1;   ///< its number, from 1 on
   std::size_t groups = 1;  ///< all
   double bytes = 0;        ///< of the groups up to this one
+};
+
+/// The tiles of a rank's own rows, where they push them.
+struct PushingTiles {
+  double begin = 0;      ///< of the last ones
+  double end = 0;        ///< of all
+  double chunk_gap = 0;  ///< by which each chunk delays them
+  double tile_time = 0;  ///< of a tile that waits
 };
 
 /// How the rows travel: the part that is the same for every tile.
@@ -39,13 +48,18 @@ struct Arrivals {
   /// other, each of all groups: a tile that begins then, and takes `tile_time` by so many CTAs,
   /// finds each chunk when it needs it. One that begins earlier ends no sooner.
   [[nodiscard]] double until(const RowsSoFar& last, int chunks, double tile_time, int ctas) const;
+
+  /// The same for rows that tiles push, of all groups at once.
+  [[nodiscard]] double until_pushed(const PushingTiles& tiles, int chunks) const;
+
+  [[nodiscard]] bool by_tiles() const { return tiles_push(way.transport, way.comm_ctas); }
 };
 
 /// Error: what the rows travel by was never probed.
 [[nodiscard]] Expected<Arrivals> arrivals_of(const Model::Parts& parts, const Problem& problem,
                                              const CommSetting& way);
 
-/// Every way that was probed for so many ranks.
+/// Every way that was probed for so many ranks; `kTilesPush` where CTAs were that push.
 [[nodiscard]] std::vector<CommSetting> ways_of(const Model::Parts& parts, int ranks);
 
 }  // namespace overlaptune::waiting

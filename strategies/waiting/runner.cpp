@@ -179,10 +179,11 @@ class RowsByCopies : public RowExchange {
   bool sends_later_ = false;
 };
 
-/// The GEMM stores the rows into the peers' workspaces, beside its tiles.
+/// The GEMM stores the rows into the peers' workspaces: beside its tiles, or its tiles do.
 class PushedByGemm : public RowExchange {
  public:
-  using RowExchange::RowExchange;
+  PushedByGemm(const Request& request, const CommKey& route)
+      : RowExchange(request, route), ctas_(request.work.config_as<Waiting>().comm_ctas) {}
 
   void describe(const Operands& operands, GeneratedOperands& gemm) const override {
     gemm.barrier = world_.barrier(route_);
@@ -193,7 +194,7 @@ class PushedByGemm : public RowExchange {
     for (std::size_t group = 1; group < groups_.size(); ++group) {
       rows.arrivals[group].sent = groups_[group];
     }
-    rows.pushes = {.ctas = route_.ctas, .leaves_out_a_group = leaves_out_};
+    rows.pushes = {.ctas = ctas_, .leaves_out_a_group = leaves_out_};
     for (int peer = 0; peer < problem_.ranks; ++peer) {
       rows.pushes->gathered.push_back(there(world_, route_, peer, operands.workspace));
     }
@@ -208,13 +209,20 @@ class PushedByGemm : public RowExchange {
     if (exclusive_) return kernels::Before::work;
     return enqueue_gate(stream, world_, route_, kernels::Counters::reset);
   }
+
+ private:
+  int ctas_;  ///< that push, or `kTilesPush`
 };
 
 /// Collective: makes the communicator. Error: as `make_ready`.
 Expected<std::unique_ptr<RowExchange>> make_row_exchange(const Request& request) {
   const auto& config = request.work.config_as<Waiting>();
-  const CommKey key = route(Collective::all_gather, request.work.problem().ranks, config.comm_ctas,
-                            config.transport);
+  const Problem& problem = request.work.problem();
+  // Where tiles push, these still gather the scales.
+  constexpr int kCtasOfScales = 2;
+  const bool for_scales = tiles_push(config) && gathered_scales_bytes(problem) > 0;
+  const CommKey key = route(Collective::all_gather, problem.ranks,
+                            for_scales ? kCtasOfScales : config.comm_ctas, config.transport);
   if (auto made = ready(request, key); !made) return error_of(made);
   if (key.peers) return std::make_unique<PushedByGemm>(request, key);
   return std::make_unique<RowsByCopies>(request, key);

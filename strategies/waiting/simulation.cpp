@@ -1,5 +1,7 @@
 #include "strategies/waiting/simulation.hpp"
 
+#include <algorithm>
+
 #include "strategies/waiting/arrivals.hpp"
 
 namespace overlaptune::sim {
@@ -34,6 +36,36 @@ Expected<PlannedCollective> plan_push(const Profile& profile, const Problem& pro
   piece.time = piece.latency + (piece.time - piece.latency) / chunks;
   piece.wire_bytes /= chunks;
   return PlannedCollective{.run = piece};
+}
+
+/// Chunk after chunk of the rows that tiles push, to all peers at once: as fast as the tiles load
+/// them, or as the links carry them. A peer has them somewhat later, as at the end of a collective.
+Expected<void> plan_tile_pushes(const Profile& profile, const Problem& problem,
+                                const ArrivalOrder& order, const GemmKernel& kernel, int chunks,
+                                Schedule& schedule) {
+  constexpr int kCtasOfLinks = 16;  // fill them
+  const double received =
+      static_cast<double>(order.row_bytes * order.block.block_rows) * (order.blocks - 1);
+  const auto whole = pushed(profile, problem, received, kCtasOfLinks);
+  if (!whole) return error_of(whole);
+  const PeerProfile apart = taken_once(profile, *whole);
+  const double tile = tile_times(profile, kernel).whole;
+  const double moving = whole->time - whole->latency;
+  const double both = std::max(tile, moving);
+  const auto waves =
+      static_cast<double>(tiles_before_pushers(order.block, kernel.sms) / kernel.sms);
+  schedule.tiles_push = true;
+  schedule.peer = PeerProfile{.start = apart.start + apart.finish};
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    for (int peer = 1; peer < order.blocks; ++peer) {
+      CollectiveRun run = *whole;
+      run.time = peer > 1 ? 0 : both / chunks + (chunk == 0 ? waves * tile : 0);
+      run.wire_bytes = received / chunks / (order.blocks - 1);
+      run.queue = queue_of(*whole->profile, moving / both);
+      schedule.collectives.push_back({.run = run});
+    }
+  }
+  return {};
 }
 
 /// The tiles that run at once have the panels of one row block. A row block that ends within a
@@ -77,7 +109,8 @@ Expected<Schedule> SimulationOf<Waiting>::schedule(const Profile& profile, const
                     .shares_tiles = shares_tiles(config.transport)};
   Schedule schedule{.coupling = Coupling::waiting};
   const std::vector<Cut>& cuts = work.tiled().cuts;
-  const bool by_peers = config.transport == Transport::peer_access;
+  const bool by_tiles = tiles_push(config);
+  const bool by_peers = config.transport == Transport::peer_access && !by_tiles;
   if (by_peers) {
     const auto received = static_cast<double>((cuts.back().bytes - cuts.front().bytes).count);
     const auto whole = pushed(profile, problem, received, config.comm_ctas);
@@ -89,7 +122,11 @@ Expected<Schedule> SimulationOf<Waiting>::schedule(const Profile& profile, const
   for (int chunk = 0; chunk < config.k_chunks; ++chunk) {
     schedule.needed_after.push_back(needs_chunk_after(chunk, config.k_chunks, ctas));
   }
-  for (std::size_t i = 0; i < (cuts.size() - 1) * schedule.needed_after.size(); ++i) {
+  if (by_tiles) {
+    auto planned = plan_tile_pushes(profile, problem, order, kernel, config.k_chunks, schedule);
+    if (!planned) return error_of(planned);
+  }
+  for (std::size_t i = 0; !by_tiles && i < (cuts.size() - 1) * schedule.needed_after.size(); ++i) {
     const std::size_t group = 1 + i % (cuts.size() - 1);
     const auto bytes = static_cast<double>((cuts[group].bytes - cuts[group - 1].bytes).count);
     if (!by_peers) {

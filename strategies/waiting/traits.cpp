@@ -9,13 +9,40 @@
 #include "strategies/waiting/arrivals.hpp"
 
 namespace overlaptune {
+namespace {
+
+/// Whether the tiles of a problem can push its rows.
+Expected<void> tiles_can_push(const Problem& problem, const Waiting& config) {
+  if (problem.ranks > kMostRanksOfTiles) {
+    return bad_input(fmt::format("ctas = 0 by peer_access: {} ranks: expected at most {}",
+                                 problem.ranks, kMostRanksOfTiles));
+  }
+  if (std::cmp_not_equal(config.wave_groups.size(), row_blocks(problem))) {
+    return bad_input(fmt::format("groups: {}: expected {} with ctas = 0 by peer_access, one of each "
+                                 "rank's rows",
+                                 config.wave_groups.size(), row_blocks(problem)));
+  }
+  const std::int64_t least = std::int64_t{config.tile.stages} * block_k_of(problem.elements);
+  if (problem.k < least) {
+    return bad_input(fmt::format("k = {}: expected at least {} with {} stages and ctas = 0 by "
+                                 "peer_access",
+                                 problem.k, least, config.tile.stages));
+  }
+  return {};
+}
+
+}  // namespace
 
 Expected<void> TraitsOf<Waiting>::check(const Waiting& config) {
   if (config.k_chunks > 1 && !may_have_chunks(config.tile)) {
     return bad_input(fmt::format("k_chunks = {}: expected 1 with tile {}", config.k_chunks,
                                  to_string(config.tile)));
   }
-  return has_ctas_for(config.transport, config.comm_ctas);
+  if (!tiles_push(config)) return has_ctas_for(config.transport, config.comm_ctas);
+  if (may_push(config.tile)) return {};
+  return bad_input(fmt::format("ctas = 0: expected 1 or more by peer_access with tile {}, {}",
+                               to_string(config.tile),
+                               config.tile.cluster > 1 ? "in clusters" : "of three consumers"));
 }
 
 Expected<void> TraitsOf<Waiting>::check(const Problem& problem, const Waiting& config) {
@@ -35,6 +62,9 @@ Expected<void> TraitsOf<Waiting>::check(const Problem& problem, const Waiting& c
         config.k_chunks, problem.k, block_k_of(problem.elements),
         chunk_columns(problem, config.k_chunks)));
   }
+  if (tiles_push(config)) {
+    if (auto pushes = tiles_can_push(problem, config); !pushes) return pushes;
+  }
   if (config.transport == Transport::peer_access) return peers_can_move(problem);
   return {};
 }
@@ -45,7 +75,8 @@ TiledWork TraitsOf<Waiting>::work(const Problem& problem, const Waiting& config)
   const TiledKernel kernel{.tile = config.tile,
                            .elements = problem.elements,
                            .regions = static_cast<int>(cuts.size()),
-                           .waits = true};
+                           .waits = true,
+                           .tiles_push = tiles_push(config)};
   return {tile_order(problem, config.tile, config.swizzle), std::move(cuts), kernel};
 }
 

@@ -1,4 +1,5 @@
-// Measures generated GEMMs that push rows of A in chunks of columns. One GPU is its own peer: what
+// Measures generated GEMMs that push rows of A in chunks of columns, by CTAs of their own or by the
+// tiles that load them. One GPU is its own peer: what
 // a launch pushes are the rows that its later tiles wait for. Its stores into its own memory are
 // faster than those over links, so that fewer CTAs stand for more. Needs a GPU of Hopper.
 
@@ -18,6 +19,13 @@
 namespace overlaptune::run {
 namespace {
 
+constexpr int kNone = -1;
+
+struct PushLaunch {
+  const GeneratedGemm* gemm;
+  GeneratedLaunch launch;
+};
+
 /// A GEMM of two row blocks with the same rows: its own, and the copy of them that it pushes.
 class Bench {
  public:
@@ -33,7 +41,13 @@ class Bench {
         words_(device_memory(sizeof(kernels::RankFlags))),
         high_(device_memory(sizeof kernels::RankFlags::counters)),
         gemm_(value_or_throw(
-            gemms.gemm({.tile = tile, .elements = Elements::bf16, .regions = 2, .waits = true}))) {
+            gemms.gemm({.tile = tile, .elements = Elements::bf16, .regions = 2, .waits = true}))),
+        tiles_push_(!may_push(tile) ? nullptr
+                                     : value_or_throw(gemms.gemm({.tile = tile,
+                                                                  .elements = Elements::bf16,
+                                                                  .regions = 2,
+                                                                  .waits = true,
+                                                                  .tiles_push = true}))) {
     const cudaStream_t stream = stream_.get();
     OVT_CHECK(kernels::fill_normal(stream, own_.get(), Dtype::bf16, problem.m / 2 * problem.k, 1));
     OVT_CHECK(kernels::fill_normal(stream, b_.get(), Dtype::bf16, problem.n * problem.k, 2));
@@ -41,9 +55,9 @@ class Bench {
     OVT_CHECK(cudaMemsetAsync(high_.get(), 1, sizeof kernels::RankFlags::counters, stream));
   }
 
-  /// `ctas` 0: all rows are there, and none are pushed; with chunks, a launch looks at each all the
-  /// same.
-  [[nodiscard]] GeneratedLaunch launch(int ctas, int chunks) const {
+  /// `ctas`: those that push, `kTilesPush`, or `kNone`: all rows are there, and none are pushed;
+  /// with chunks, a launch looks at each all the same.
+  [[nodiscard]] PushLaunch launch(int ctas, int chunks) const {
     const std::array<Cut, 2> cuts{arrival_cut(order_, 1, 0),
                                   arrival_cut(order_, 1, order_.block.swizzle_groups())};
     const auto sent = arriving_rows(order_, cuts);
@@ -52,16 +66,17 @@ class Bench {
     rows.arrivals = {
         {.end = cuts[0].tiles},
         {.end = cuts[1].tiles,
-         .counter = ctas > 0 ? flags->counters + 1 : static_cast<const std::uint32_t*>(high_.get()),
+         .counter = ctas >= 0 ? flags->counters + 1 : static_cast<const std::uint32_t*>(high_.get()),
          .sent = sent[1]}};
     if (chunks > 1) rows.chunk_columns = chunk_columns(problem_, chunks);
-    if (ctas > 0) {
+    if (ctas >= 0) {
       auto* const there =
           static_cast<std::byte*>(gathered_.get()) + bytes_of_elements(problem_.m / 2 * problem_.k);
       rows.pushes = {.ctas = ctas, .gathered = {gathered_.get(), there}};
     }
     const std::int64_t block = order_.block.block_rows;
-    return gemm_->prepare(
+    const GeneratedGemm* const gemm = ctas == kTilesPush ? tiles_push_ : gemm_;
+    GeneratedLaunch made = gemm->prepare(
         tiles_, {.sms = sms_},
         {.a = gathered_.get(),
          .b = b_.get(),
@@ -73,14 +88,15 @@ class Bench {
          .rows = std::move(rows),
          .barrier = {.ranks = 2, .control = waits_.control(), .flags = {flags, flags}}},
         nullptr);
+    return {gemm, std::move(made)};
   }
 
-  [[nodiscard]] double time(const GeneratedLaunch& launch) const {
+  [[nodiscard]] double time(const PushLaunch& launch) const {
     return time_of(stream_.get(), [&](std::size_t) { run(launch); });
   }
 
   /// Whether both halves of C are alike after a run into memory that was no number.
-  [[nodiscard]] bool is_right(const GeneratedLaunch& launch) const {
+  [[nodiscard]] bool is_right(const PushLaunch& launch) const {
     const std::size_t half = bytes_of_elements(problem_.m / 2 * problem_.n);
     OVT_CHECK(cudaMemsetAsync(gathered_.get(), 0xff, bytes_of_elements(problem_.m * problem_.k),
                               stream_.get()));
@@ -92,9 +108,9 @@ class Bench {
   }
 
  private:
-  void run(const GeneratedLaunch& launch) const {
+  void run(const PushLaunch& launch) const {
     OVT_CHECK(cudaMemsetAsync(words_.get(), 0, sizeof kernels::RankFlags::counters, stream_.get()));
-    gemm_->enqueue(stream_.get(), launch);
+    launch.gemm->enqueue(stream_.get(), launch.launch);
   }
 
   Problem problem_;
@@ -110,18 +126,23 @@ class Bench {
   DeviceMemory words_;
   DeviceMemory high_;  ///< counters of rows that are there
   const GeneratedGemm* gemm_;
+  const GeneratedGemm* tiles_push_;  ///< none with clusters
 };
 
 constexpr std::array kChunks{1, 2, 4, 8};
+constexpr std::array kChunksOfTiles{2, 4, 8, 16};
 
 /// Medians of interleaved rounds.
 void measure_shape(GeneratedGemms& gemms, std::int64_t m, std::int64_t n, std::int64_t k,
                    const Tile& tile, int swizzle, int sms) {
   const Problem problem{.op = Op::all_gather_gemm, .m = m, .n = n, .k = k, .ranks = 2};
   const Bench bench(gemms, problem, tile, swizzle, sms);
-  for (const int ctas : {4, 8, 16}) {
-    std::vector<GeneratedLaunch> launches{bench.launch(0, 1), bench.launch(0, 4)};
+  for (const int ctas : {8, 16}) {
+    std::vector<PushLaunch> launches{bench.launch(kNone, 1), bench.launch(kNone, 4)};
     for (const int chunks : kChunks) launches.push_back(bench.launch(ctas, chunks));
+    if (may_push(tile)) {
+      for (const int chunks : kChunksOfTiles) launches.push_back(bench.launch(kTilesPush, chunks));
+    }
     for (std::size_t i = 2; i < launches.size(); ++i) {
       if (!bench.is_right(launches[i])) throw std::runtime_error("a result is wrong");
     }
@@ -143,8 +164,9 @@ void measure(const cudaDeviceProp& properties) {
   fmt::print("{}, bf16, 2 row blocks, the second one pushed by the launch itself, us\n\n",
              properties.name);
   fmt::print(
-      "| M | N | K | tile | CTAs that push | rows there | in 4 chunks | 1 chunk | 2 | 4 | 8 |\n"
-      "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+      "| M | N | K | tile | CTAs that push | rows there | in 4 chunks | 1 chunk | 2 | 4 | 8 | "
+      "tiles push 2 chunks | 4 | 8 | 16 |\n"
+      "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
   measure_shape(gemms, 1024, 1280, 8192, {64, 192, 64, 6, 1}, 8, sms);
   measure_shape(gemms, 1024, 1280, 8192, {128, 96, 64, 6, 1}, 4, sms);
   measure_shape(gemms, 1024, 1280, 8192, {64, 160, 64, 6, 1}, 8, sms);
@@ -153,6 +175,9 @@ void measure(const cudaDeviceProp& properties) {
   measure_shape(gemms, 1024, 1280, 8192, {64, 96, 64, 7, 2}, 8, sms);
   measure_shape(gemms, 2048, 1280, 8192, {128, 192, 64, 5, 1}, 8, sms);
   measure_shape(gemms, 1024, 2560, 8192, {128, 192, 64, 5, 1}, 4, sms);
+  measure_shape(gemms, 2048, 1280, 8192, {128, 160, 64, 5, 1}, 8, sms);
+  measure_shape(gemms, 1024, 2560, 8192, {128, 160, 64, 5, 1}, 4, sms);
+  measure_shape(gemms, 2048, 2560, 8192, {128, 160, 64, 5, 1}, 8, sms);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "require.hpp"
@@ -132,8 +133,13 @@ void require_config(const ovt_problem& problem, const ovt_answer& answer) {
   require(carries(transport, problem.op), "a transport that carries the collective");
   require(!line.has("wait") || (line.at("wait") == "kernel" && transport != "copy_engine"),
           "a kernel that can wait");
-  const bool needs_ctas = line.strategy == "chunked" || transport == "peer_access";
+  const bool needs_ctas =
+      line.strategy == "chunked" || (transport == "peer_access" && line.strategy != "waiting");
   require(line.number("ctas", 0) >= (needs_ctas ? 1 : 0), "CTAs");
+  if (line.strategy == "waiting" && transport == "peer_access" && line.number("ctas", 0) == 0) {
+    require(line.number("cluster", 0) == 1 && problem.ranks <= 8, "tiles that can push");
+    require(std::cmp_equal(line.numbers("groups").size(), problem.ranks), "whole row blocks");
+  }
   const std::int64_t block_rows =
       problem.op == OVT_GEMM_ALL_REDUCE ? problem.m : problem.m / problem.ranks;
   const std::int64_t chunks = line.number("chunks", 1);

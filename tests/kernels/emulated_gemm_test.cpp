@@ -3,7 +3,7 @@
 // multiplied with its own operands, to its last step; each subtile of the result is stored once, at
 // the place that its rank has for it, and rows that are pushed arrive. CMakeLists.txt compiles this
 // file for each kind of kernel: it gives the macros of its tile, and RANKS, 0 for a kernel that
-// waits for rows.
+// waits for rows; of those, TILES_PUSH for one whose tiles push them.
 
 #include <algorithm>
 #include <atomic>
@@ -16,6 +16,7 @@
 #include <random>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -44,11 +45,13 @@ constexpr device::HopperTile kTile{.block_m = BLOCK_M,
                                    .operand = device::Element::bf16,
                                    .result = device::Element::bf16};
 constexpr int kGroups = 16;
+constexpr int kRanks = RANKS ? RANKS : TILES_PUSH ? 3 : 2;
 #if RANKS
 using Feed = device::RowsThere;
 using Epilogue = device::AtRanks<RANKS, kGroups>;
 #else
-using Feed = device::Rows<kGroups>;
+using Feed =
+    std::conditional_t<TILES_PUSH, device::PushedByTiles<kGroups>, device::Rows<kGroups>>;
 using Epilogue = device::IntoC<1>;
 #endif
 using Kernel = device::HopperGemm<kTile, Feed, Epilogue>;
@@ -70,7 +73,7 @@ struct Case {
   bool shares = false;      // two CTAs share each tile
   bool has_barrier = true;  // no gate comes before the launch
   bool deals = true;        // clusters go on by equal steps where all are there
-  int pushing = 1;          // CTAs
+  int pushing = 1;          // CTAs, or tiles of a panel
   int of_rows = 4;          // shares of a group's rows, each of which is pushed by one CTA
   int permits = 2;          // of tiles on their way to other ranks
   int chunks = 1;           // of columns
@@ -352,12 +355,14 @@ void Ranks::set_up() {
   const ArrivalOrder order = arrival_order(problem_, tile_, kSwizzle);
   block_ = order.block;
   tiles_ = order.tiles();
-  // The own rows, then two groups of each peer's, or one where there is one swizzle group only.
+  // The own rows, then two groups of each peer's, or one where there is one swizzle group only, or
+  // where tiles push.
   std::vector<Cut> cuts{arrival_cut(order, 1, 0)};
   const std::int64_t swizzles = order.block.swizzle_groups();
   for (int block = 1; block < ranks_; ++block) {
     for (const std::int64_t swizzle : {swizzles / 2, swizzles}) {
       const Cut cut = arrival_cut(order, block, swizzle);
+      if (TILES_PUSH && swizzle < swizzles) continue;
       if (cut.tiles > cuts.back().tiles) cuts.push_back(cut);
     }
   }
@@ -377,7 +382,7 @@ void Ranks::set_up() {
   for (std::size_t i = 1; i < cuts.size(); ++i) before.push_back(cuts[i - 1].tiles / CLUSTER);
   const bool in_chunks = case_.chunks > 1;
   if (in_chunks) before.resize(1);  // an item has its share of all groups
-  const PushOrder pushes = case_.copies
+  const PushOrder pushes = case_.copies || TILES_PUSH
                                ? PushOrder{}
                                : push_order({.ctas = case_.ctas / ctas_an_item_,
                                              .pushing = case_.pushing,
@@ -397,6 +402,15 @@ void Ranks::set_up() {
       const std::int64_t at = row * problem_.k * 2;
       if (std::memcmp(arrived + at, sent + at, 128) == 0) continue;
       return emulator::machine->fail("loads rows that have not arrived");
+    }
+  };
+  emulator::on_push = [this, block_bytes](int matrix, int x, int y) {
+    const int sender = matrix % ranks_;
+    char* const there =
+        received_[static_cast<std::size_t>(matrix / ranks_)].data() + sender * block_bytes;
+    for (std::int64_t row = y; row < y + BLOCK_M; ++row) {
+      const std::int64_t at = (row * problem_.k + x) * 2;
+      std::memcpy(there + at, own_[static_cast<std::size_t>(sender)].data() + at, 128);
     }
   };
   for (int rank = 0; rank < ranks_; ++rank) {
@@ -421,6 +435,14 @@ void Ranks::set_up() {
     peers.pushing = as_int(pushes.pushing);
     peers.shares = case_.of_rows;
     peers.shares_an_item = ctas_an_item_;
+#if TILES_PUSH
+    peers.pushers = case_.pushing;
+    peers.peers = ranks_ - 1;
+    for (int turn = 1; turn < ranks_; ++turn) {
+      const int at = (rank + turn) % ranks_ * ranks_ + rank;
+      peers.gathered[turn - 1] = device::map_of(device::kAtPeer, at);
+    }
+#endif
     for (std::size_t i = 0; i < cuts.size(); ++i) {
       device::Arrival& arrival = peers.arrivals[i];
       arrival.end = as_int(cuts[i].tiles);
@@ -430,7 +452,7 @@ void Ranks::set_up() {
       char* const gathered =
           received_[static_cast<std::size_t>(peer)].data() + rank * block_bytes + first;
       arrival.counter = flags(rank).counters + i;
-      arrival.value = case_.copies ? 1 : case_.of_rows;
+      arrival.value = case_.copies ? 1 : TILES_PUSH ? case_.panels * case_.pushing : case_.of_rows;
       arrival.from = reinterpret_cast<const device::Vector*>(own.data() + first);
       arrival.to = reinterpret_cast<device::Vector*>(gathered);
       arrival.receiver = flags(peer).counters + i;
@@ -510,6 +532,23 @@ std::vector<Case> cases() {
   // The loads of some items go ahead of what else is to be done for them.
   list.push_back(
       {.op = ops.front(), .ctas = 2, .steps = 1, .panels = 2, .columns = 4, .rounds = 25});
+#elif TILES_PUSH
+  for (const int chunks : {1, 2, 3}) {
+    for (const int pushing : {1, 2, 3}) {
+      list.push_back({.pushing = pushing, .chunks = chunks});
+      list.push_back({.ctas = 8, .room = 3, .steps = 7, .columns = 4, .deals = false});
+      list.push_back({.ctas = 14, .room = 14, .steps = 40, .panels = 1, .has_barrier = false});
+      list.push_back({.ctas = 4, .room = 1, .steps = 13, .panels = 3, .has_barrier = false});
+      for (std::size_t i = list.size() - 3; i < list.size(); ++i) {
+        list[i].pushing = pushing;
+        list[i].chunks = chunks;
+      }
+    }
+  }
+  // A chunk for each step or two; chunks that end as the counts of those before come.
+  list.push_back({.ctas = 8, .steps = 9, .has_barrier = false, .pushing = 2, .chunks = 9});
+  list.push_back({.ctas = 8, .steps = 12, .has_barrier = false, .pushing = 3, .chunks = 6});
+  list.push_back({.ctas = 8, .steps = 20, .pushing = 3, .chunks = 5});
 #else
   list.push_back({});
   list.push_back({.deals = false});
@@ -548,7 +587,6 @@ std::vector<Case> cases() {
 TEST(EmulatedGemm, ends_and_stores_each_subtile_once) {
   for (const Case& each : cases()) {
     SCOPED_TRACE(testing::Message() << each);
-    constexpr int kRanks = RANKS ? RANKS : 2;
     emulator::tile = {.rows = BLOCK_M, .columns = BLOCK_N, .cluster = CLUSTER};
     emulator::k_steps = each.steps;
     emulator::tiles_are_shared = each.shares;
@@ -573,7 +611,6 @@ TEST(EmulatedGemm, waits_for_chunks_where_the_rules_allow_them) {
 
 /// Rows that do not come are loaded all the same then, and sums added up; nobody reads the result.
 void end_where_a_rank_does_other_work(const Case& each, std::string& faults, bool& permits_back) {
-  constexpr int kRanks = RANKS ? RANKS : 2;
   emulator::tile = {.rows = BLOCK_M, .columns = BLOCK_N, .cluster = CLUSTER};
   emulator::tiles_are_shared = false;
   emulator::k_steps = each.steps;

@@ -8,6 +8,7 @@
 #include "kernels/ampere_gemm.hpp"
 #include "kernels/compile/tiled_source.hpp"
 #include "kernels/hopper_gemm.hpp"
+#include "strategies/waiting/arrivals.hpp"
 #include "tests/kernels/sources.hpp"
 
 namespace overlaptune::kernels {
@@ -36,6 +37,12 @@ TEST(HopperGemm, compiles_without_spills) {
          {TiledKernel{.elements = Elements::bf16, .regions = 16},
           TiledKernel{.elements = Elements::fp16, .regions = 16},
           TiledKernel{.elements = Elements::bf16, .regions = 16, .waits = true},
+          TiledKernel{
+              .elements = Elements::bf16, .regions = 16, .waits = true, .tiles_push = true},
+          TiledKernel{.elements = Elements::e4m3_rows_bf16,
+                      .regions = 16,
+                      .waits = true,
+                      .tiles_push = true},
           TiledKernel{.elements = Elements::bf16, .regions = 16, .ranks = 2},
           TiledKernel{.elements = Elements::fp16, .regions = 192, .ranks = 8},
           TiledKernel{.elements = Elements::bf16, .regions = 192, .ranks = 8},
@@ -47,6 +54,7 @@ TEST(HopperGemm, compiles_without_spills) {
           TiledKernel{.elements = Elements::e4m3_rows_bf16_exact, .regions = 192, .ranks = 8}}) {
       const bool large = tile.block_m * tile.block_n > gpu_limits(kHopper).largest_store_area;
       if (kernel.ranks > 0 && large) continue;
+      if (kernel.tiles_push && !may_push(tile)) continue;
       kernel.tile = tile;
       kernel.tile.block_k = block_k_of(kernel.elements);
       if (!is_feasible(kernel.tile, gpu_limits(kHopper), kernel.elements)) continue;  // with scales

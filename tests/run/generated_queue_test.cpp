@@ -125,6 +125,49 @@ TEST(GeneratedQueueTest, InChunksSharesAreWholeRows) {
   EXPECT_EQ(rows.arrivals[1].value, 7U);
 }
 
+/// Rank 1 of three, whose rows are three panels of five tiles; at once run 11.
+TEST(GeneratedQueueTest, WhereTilesPushEachCountsAtEachPeer) {
+  const std::uint32_t counter = 0;
+  kernels::device::RankFlags flags[3]{};
+  GeneratedOperands operands{
+      .k = 1024,
+      .rows = GeneratedRows{.own_block = 1,
+                            .arrivals = {{.end = 15},
+                                         {.end = 30, .counter = &counter},
+                                         {.end = 45, .counter = &counter}},
+                            .chunk_columns = 256,
+                            .pushes = GeneratedRows::Pushes{.ctas = kTilesPush}}};
+  operands.barrier.rank = 1;
+  operands.barrier.ranks = 3;
+  for (std::size_t rank = 0; rank < 3; ++rank) operands.barrier.flags[rank] = flags + rank;
+  const TileOrder order{.block_rows = 300, .n = 640, .blocks = 3, .block_m = 128, .block_n = 128};
+  const QueuedItems items = queued_items(kSingle, operands, 45, 11);
+  EXPECT_EQ(items.all, 45);  // no items but tiles
+  EXPECT_EQ(items.homes, 15);
+  MapsOfRows maps;
+  maps.gathered.resize(2);
+  maps.gathered[1].opaque[5] = 77;
+  const std::vector<std::byte> bytes = rows_parameter(order, operands, kSingle, items, 16, maps);
+  kernels::device::PushedByTilesParams<16> rows;
+  ASSERT_EQ(bytes.size(), sizeof rows);
+  std::memcpy(&rows, bytes.data(), sizeof rows);
+  EXPECT_EQ(rows.pushes, 0);
+  EXPECT_EQ(rows.pushers, 3);
+  EXPECT_EQ(rows.peers, 2);
+  EXPECT_EQ(rows.chunk_steps, 4);
+  EXPECT_EQ(rows.gathered[1].opaque[5], maps.gathered[1].opaque[5]);
+  // Rank 2 has these rows as its first ones of a peer, rank 0 as its second ones.
+  EXPECT_EQ(rows.arrivals[1].receiver, flags[2].counters + 1);
+  EXPECT_EQ(rows.arrivals[2].receiver, flags[0].counters + 2);
+  EXPECT_EQ(rows.arrivals[1].value, 9U);
+  EXPECT_EQ(rows.arrivals[2].value, 9U);
+  operands.rows->pushes->leaves_out_a_group = true;
+  const std::vector<std::byte> wrong = rows_parameter(order, operands, kSingle, items, 16, maps);
+  std::memcpy(&rows, wrong.data(), sizeof rows);
+  EXPECT_EQ(rows.arrivals[1].value, 9U);
+  EXPECT_EQ(rows.arrivals[2].value, 10U);
+}
+
 TEST(GeneratedQueueTest, ClustersGoOnByStepsUnlessManyItemsWaitForDifferentTimes) {
   const QueuedItems few{.all = 16 * 66 - 1};
   const QueuedItems many{.all = 16 * 66};

@@ -30,9 +30,11 @@ constexpr std::array<std::int64_t, 4> kOddRows{1, 7, 129, 1000};
 constexpr std::array<std::int64_t, 2> kFewOddRows{7, 1000};
 /// Those of 8-bit operands, whose scales travel four at a time.
 constexpr std::array<std::int64_t, 3> kOddScaledRows{4, 132, 1000};
-/// With 8-bit operands 8 more.
 constexpr std::int64_t kOddColumns = 1096;
 constexpr std::int64_t kOddDepth = 328;
+/// With 8-bit operands, of which a step has twice as many.
+constexpr std::int64_t kOddScaledColumns = 1104;
+constexpr std::int64_t kOddScaledDepth = 400;
 
 /// Whether the current GPU's kernels do.
 bool multiplies_e4m3() {
@@ -64,8 +66,8 @@ std::vector<Problem> odd_problems(const Placement& placement) {
            scaled ? std::span<const std::int64_t>(kOddScaledRows) : std::span(row_counts)) {
         list.push_back({.op = op,
                         .m = op == Op::gemm_all_reduce ? rows : ranks * rows,
-                        .n = kOddColumns + (scaled ? 8 : 0),
-                        .k = kOddDepth + (scaled ? 8 : 0),
+                        .n = scaled ? kOddScaledColumns : kOddColumns,
+                        .k = scaled ? kOddScaledDepth : kOddDepth,
                         .elements = elements,
                         .ranks = ranks});
       }
@@ -112,7 +114,13 @@ std::vector<Config> odd_configs(const Problem& of) {
     waiting.transport = Transport::peer_access;
     if (Work::make(of, waiting)) list.emplace_back(waiting);
     waiting.k_chunks = 1;
-    list.emplace_back(std::move(waiting));
+    list.emplace_back(waiting);
+    waiting.comm_ctas = kTilesPush;
+    if (is_scaled(of.elements)) waiting.tile.stages = 3;  // as many as k has whole steps
+    for (const int chunks : {1, 3}) {
+      waiting.k_chunks = chunks;
+      if (Work::make(of, waiting)) list.emplace_back(waiting);
+    }
     for (const Transport transport :
          {Transport::ring, Transport::symmetric, Transport::copy_engine, Transport::peer_access}) {
       if (!serves(transport, collective_of(of.op))) continue;

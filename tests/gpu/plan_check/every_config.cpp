@@ -46,6 +46,10 @@ std::vector<Config> configs(const Problem& of) {
   lines.push_back(waiting + "transport=copy_engine k_chunks=4" + groups);
   lines.push_back(waiting + "ctas=8 transport=peer_access" + groups);
   lines.push_back(waiting + "ctas=8 transport=peer_access k_chunks=4" + groups);
+  std::string blocks = " groups=128";
+  for (int rank = 1; rank < of.ranks; ++rank) blocks += ",128";
+  lines.push_back(waiting + "transport=peer_access" + blocks);
+  lines.push_back(waiting + "transport=peer_access k_chunks=4" + blocks);
   std::vector<Config> list;
   for (const std::string& line : lines) list.push_back(value_or_throw(parse_config(line)));
   return those_that_run(std::move(list), of.op);
@@ -65,7 +69,10 @@ std::vector<Config> small_configs(const Problem& of) {
   Waiting pushed = copied;
   pushed.comm_ctas = 8;
   pushed.transport = Transport::peer_access;
-  return those_that_run({Config{}, stored, copied, pushed}, of.op);
+  Waiting pushed_by_tiles = pushed;
+  pushed_by_tiles.comm_ctas = kTilesPush;
+  pushed_by_tiles.k_chunks = 4;
+  return those_that_run({Config{}, stored, copied, pushed, pushed_by_tiles}, of.op);
 }
 
 std::string name_of(const Problem& of, const Config& config) {

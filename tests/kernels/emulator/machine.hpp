@@ -44,6 +44,9 @@ struct LateStore {
   unsigned from = 0;
   unsigned bytes = 0;
   std::vector<char> read{};
+  // Of a store by a tensor map, in place of the bytes:
+  std::function<void()> reads{};
+  std::function<void()> arrives{};
 };
 
 struct Cta {

@@ -26,6 +26,8 @@ inline int last_step_of_cta() {
 /// column, the row and the block.
 inline std::function<void(int, int, int, int)> on_store;
 inline std::function<void(int, int, int, int)> on_load;
+/// Called when a step of rows arrives at a peer: the map's number, the first column and the row.
+inline std::function<void(int, int, int)> on_push;
 /// Called for each bulk store of bytes.
 inline std::function<void()> on_store_bytes = [] {};
 

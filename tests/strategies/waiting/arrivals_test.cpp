@@ -116,6 +116,78 @@ TEST(Arrivals, a_tile_needs_a_chunk_when_a_cta_comes_to_it) {
   }
 }
 
+/// Beside a walk through the own tiles in their order, a wave at a time.
+TEST(Arrivals, tiles_push_that_run_at_once) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 300; ++i) {
+    const Problem problem = problem_of(2 * static_cast<std::int64_t>(1 + random() % 4000),
+                                       8 * static_cast<std::int64_t>(1 + random() % 400), 512, 2);
+    const ArrivalOrder order =
+        arrival_order(problem, {128, 128, 64, 4, 1}, 1 + static_cast<int>(random() % 16));
+    const int sms = 1 + static_cast<int>(random() % 150);
+    const int pushers = pushers_of_panel(order.block, sms);
+    const std::int64_t panels = order.block.panels_per_block();
+    EXPECT_GE(pushers, 1);
+    EXPECT_LE(pushers, order.block.columns());
+    EXPECT_TRUE(pushers == 1 || pushers * panels <= sms);
+    EXPECT_TRUE(pushers == order.block.columns() || (pushers + 1) * panels > sms);
+    // Swizzle groups of panels, each column by column.
+    std::int64_t number = 0;
+    std::int64_t last = 0;
+    for (std::int64_t first = 0; first < panels; first += order.block.swizzle) {
+      const std::int64_t rows = std::min<std::int64_t>(order.block.swizzle, panels - first);
+      for (std::int64_t column = 0; column < order.block.columns(); ++column) {
+        for (std::int64_t row = 0; row < rows; ++row, ++number) {
+          if (column < pushers) last = number;
+        }
+      }
+    }
+    EXPECT_EQ(number, order.block.tiles());
+    EXPECT_EQ(tiles_before_pushers(order.block, sms), last / sms * sms);
+  }
+}
+
+TEST(Arrivals, tiles_push_where_they_can) {
+  const Tile tile{128, 128, 64, 4, 1};
+  const Problem problem{Op::all_gather_gemm, 1024, 1024, 8192, Elements::bf16, 2};
+  const Waiting config{.tile = tile,
+                       .swizzle = 4,
+                       .comm_ctas = kTilesPush,
+                       .transport = Transport::peer_access,
+                       .k_chunks = 8,
+                       .wave_groups = {32, 32}};
+  EXPECT_TRUE(check(problem, config, {}));
+  const auto refused = [](const Problem& of, const Waiting& changed) {
+    if (auto able = check(changed); !able) return able.error().message;
+    const auto able = check(of, changed, {});
+    return able ? std::string() : able.error().message;
+  };
+  Waiting other = config;
+  other.tile.cluster = 2;
+  EXPECT_EQ(refused(problem, other),
+            "ctas = 0: expected 1 or more by peer_access with tile 128x128x64, in clusters");
+  other.tile = {192, 128, 64, 4, 1};
+  EXPECT_THAT(refused(problem, other), testing::HasSubstr("of three consumers"));
+  other = config;
+  other.wave_groups = {32, 16, 16};
+  other.swizzle = 2;
+  EXPECT_EQ(refused(problem, other),
+            "groups: 3: expected 2 with ctas = 0 by peer_access, one of each rank's rows");
+  Problem shallow = problem;
+  shallow.k = 248;
+  other = config;
+  other.k_chunks = 1;
+  EXPECT_EQ(refused(shallow, other),
+            "k = 248: expected at least 256 with 4 stages and ctas = 0 by peer_access");
+  shallow.k = 256;
+  EXPECT_EQ(refused(shallow, other), "");
+  Problem many = problem;
+  many.m = 16 * 512;
+  many.ranks = 16;
+  other.wave_groups.assign(16, 32);
+  EXPECT_EQ(refused(many, other), "ctas = 0 by peer_access: 16 ranks: expected at most 8");
+}
+
 TEST(Arrivals, chunks_are_whole_steps_and_none_is_empty) {
   const Tile tile{128, 128, 64, 4, 1};
   for (const Elements elements : {Elements::bf16, Elements::e4m3_rows_bf16}) {

@@ -102,6 +102,43 @@ TEST_F(ArrivalsTest, a_tile_that_begins_when_chunks_have_arrived_in_effect_never
   }
 }
 
+/// The links carry 64 MiB in 70 us. Half of the 7 us of the smallest exchange goes by behind a piece.
+TEST_F(ArrivalsTest, rows_that_tiles_push_come_as_fast_as_tiles_or_links) {
+  probed_.push_back(measured({Collective::all_gather, 8, 4, Transport::peer_access}, 1024, 9));
+  probed_.push_back(
+      measured({Collective::all_gather, 8, 4, Transport::peer_access}, 14 * kMiB, 209));
+  probed_.push_back(measured({Collective::all_gather, 8, 16, Transport::peer_access}, 1024, 7));
+  probed_.push_back(
+      measured({Collective::all_gather, 8, 16, Transport::peer_access}, 14 * kMiB, 77));
+  const auto made = arrivals({kTilesPush, Transport::peer_access});
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_TRUE(made->by_tiles());
+  EXPECT_DOUBLE_EQ(made->gap, 3.5);
+  EXPECT_NEAR(made->bytes * made->per_byte, 70, 0.1);
+  for (const int chunks : {1, 4, 8}) {
+    for (const double tiles : {30.0, 200.0}) {
+      // The last tiles begin at 20 and load a chunk after the other. The peer's tile takes 120.
+      const PushingTiles pushing{
+          .begin = 20, .end = 20 + tiles, .chunk_gap = 0.5, .tile_time = 120};
+      double now = 0;
+      for (int chunk = 1; chunk <= chunks; ++chunk) {
+        const double by_tiles = 20 + chunk * (tiles / chunks + 0.5);
+        const double by_links = 20 + chunk * 70.0 / chunks;
+        now = std::max(now, std::max(by_tiles, by_links) + 3.5) + 120.0 / chunks;
+      }
+      EXPECT_NEAR(made->until_pushed(pushing, chunks) + 120, now, 0.1) << chunks << " " << tiles;
+    }
+  }
+}
+
+TEST_F(ArrivalsTest, tiles_push_only_where_pushes_were_probed) {
+  const auto made = arrivals({kTilesPush, Transport::peer_access});
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message.find("no all-gathers by peer access are stored"),
+            std::string::npos);
+  for (const CommSetting& way : ways_of(parts_, 8)) EXPECT_EQ(way.transport, Transport::copy_engine);
+}
+
 /// The time of a further byte is that between the two largest copies: 40 us for 2 MB.
 TEST_F(ArrivalsTest, by_copies_start_and_signal_are_a_gap) {
   const auto copies = arrivals(kCopies);
@@ -206,7 +243,7 @@ TEST_F(ArrivalsTest, a_way_that_was_not_probed_is_an_error) {
   EXPECT_FALSE(arrivals_of(parts_, kProblem, kCopies));
 }
 
-TEST_F(ArrivalsTest, the_ways_are_copies_and_the_probed_pushes) {
+TEST_F(ArrivalsTest, the_ways_are_copies_the_probed_pushes_and_those_of_tiles) {
   for (const int ctas : {8, 16}) {
     probed_.push_back(
         measured({Collective::all_gather, 8, ctas, Transport::peer_access}, 1024, 10));
@@ -216,7 +253,10 @@ TEST_F(ArrivalsTest, the_ways_are_copies_and_the_probed_pushes) {
   ASSERT_TRUE(arrivals(kCopies));
   EXPECT_EQ(ways_of(parts_, 8),
             (std::vector<CommSetting>{
-                kCopies, {8, Transport::peer_access}, {16, Transport::peer_access}}));
+                kCopies,
+                {8, Transport::peer_access},
+                {16, Transport::peer_access},
+                {kTilesPush, Transport::peer_access}}));
 }
 
 }  // namespace

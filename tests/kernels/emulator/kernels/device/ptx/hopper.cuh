@@ -3,8 +3,9 @@
 //
 // A load notes which tile and step a stage has; a consumer's product (wgmma.cuh) checks that it
 // reads the steps of one tile, one after the other; what it writes into subtiles is the tile's tag;
-// a store checks that the subtile is one of the tile that is stored there. Bulk stores of bytes
-// read and write as late as a GPU may: where the thread that began them has waited for it.
+// a store checks that the subtile is one of the tile that is stored there. Bulk stores of bytes, and
+// those of steps at a peer, read and write as late as a GPU may: where the thread that began them
+// has waited for it.
 
 #include <atomic>
 #include <cstring>
@@ -18,10 +19,10 @@ namespace overlaptune::kernels::device {
 using emulator::Tag;
 
 /// Uses of a tensor map.
-enum Operand : char { kOperandA, kOwnA, kOperandB, kResult };
+enum Operand : char { kOperandA, kOwnA, kOperandB, kResult, kAtPeer };
 struct Mapped {
   Operand operand;
-  int matrix;  // of a result
+  int matrix;  // of a result; of rows at a peer
 };
 inline TensorMap map_of(Operand operand, int matrix) {
   const Mapped mapped{operand, matrix};
@@ -66,6 +67,9 @@ inline void barrier_arrive_at_other(u32 barrier) {
 }
 inline void prefetch(const TensorMap*) {}
 
+/// In tags: this rank's own rows are not those of block 0 of the gathered ones.
+constexpr int kOwnBlock = 1000;
+
 /// Bytes that one load of an operand brings.
 inline u32 bytes_of(Operand operand) {
   const emulator::Tile& tile = emulator::tile;
@@ -75,8 +79,7 @@ inline void load(u32 to, const TensorMap* map, u32 barrier, int x, int y, int z)
   const auto [operand, matrix] = mapped_by(map);
   const bool is_b = operand == kOperandB;
   if (operand == kOperandA && emulator::on_load) emulator::on_load(matrix, x, y, z);
-  // This rank's own rows are not those of block 0 of the gathered ones.
-  const int block = operand == kOwnA ? 1000 : z;
+  const int block = operand == kOwnA ? kOwnBlock : z;
   machine->note_load(
       to, {.block = is_b ? 0 : block, .row = is_b ? 0 : y, .column = is_b ? y : 0, .step = x / 64});
   machine->jitter();
@@ -86,14 +89,32 @@ inline void load_for_both(u32 to, const TensorMap* map, u32 barrier, int x, int 
   load(to, map, barrier, x, y, z);
   load(at_other(to), map, at_other(barrier), x, y, z);
 }
+/// Those of the thread that runs.
+inline std::vector<std::vector<emulator::LateStore>>& store_groups() {
+  auto& groups = emulator::own.cta->stores[threadIdx.x];
+  if (groups.empty()) groups.emplace_back();
+  return groups;
+}
+/// Stores a step of this rank's own rows at a peer.
+inline void store_step_at_peer(int matrix, u32 from, int x, int y) {
+  const auto reads = [=] {
+    const Tag there = machine->loaded_at(from);
+    if (there.block != kOwnBlock || there.row != y || there.step != x / 64)
+      machine->fail("pushes another step");
+  };
+  store_groups().back().push_back(
+      {.reads = reads, .arrives = [=] { emulator::on_push(matrix, x, y); }});
+}
 inline void store(const TensorMap* map, u32 from, int x, int y, int z) {
+  const auto [operand, matrix] = mapped_by(map);
+  if (operand == kAtPeer) return store_step_at_peer(matrix, from, x, y);
   Tag tile;
   std::memcpy(&tile, machine->at(from), sizeof tile);
   if (x < tile.column || x >= tile.column + emulator::tile.columns || y < tile.row ||
       y >= tile.row + emulator::tile.rows) {
     machine->fail("a subtile that is stored in another tile");
   }
-  emulator::on_store(mapped_by(map).matrix, x, y, z);
+  emulator::on_store(matrix, x, y, z);
 }
 inline void check_bytes(u32 shared, u32 bytes) {
   if (shared % 16 != 0 || bytes == 0 || bytes % 16 != 0)
@@ -103,12 +124,6 @@ inline void load_bytes(u32 to, const char* from, u32 barrier, u32 bytes) {
   check_bytes(to, bytes);
   std::memcpy(machine->at(to), from, bytes);
   machine->complete(barrier, bytes);
-}
-/// Those of the thread that runs.
-inline std::vector<std::vector<emulator::LateStore>>& store_groups() {
-  auto& groups = emulator::own.cta->stores[threadIdx.x];
-  if (groups.empty()) groups.emplace_back();
-  return groups;
 }
 inline void store_bytes(char* to, u32 from, u32 bytes) {
   check_bytes(from, bytes);
@@ -126,6 +141,10 @@ void wait_for_reads() {
   auto& groups = store_groups();
   for (std::size_t i = 0; i + 1 + kLeft < groups.size(); ++i) {
     for (emulator::LateStore& store : groups[i]) {
+      if (store.reads) {
+        store.reads();
+        store.reads = nullptr;
+      }
       const char* const from = machine->at(store.from);
       if (store.read.empty()) store.read.assign(from, from + store.bytes);
     }
@@ -137,6 +156,10 @@ void wait_for_stores() {
   auto& groups = store_groups();
   for (; groups.size() > 1 + kLeft; groups.erase(groups.begin())) {
     for (const emulator::LateStore& store : groups.front()) {
+      if (store.arrives) {
+        store.arrives();
+        continue;
+      }
       std::memcpy(store.to, store.read.data(), store.bytes);
     }
   }
