@@ -30,9 +30,9 @@ struct Stages {
   u32 turns;
 };
 
-/// Waits until a consumer has its turn: the other one has found all its stages full. Before, a stage
-/// that was filled for it could not be told from one that was filled two rounds before. The first
-/// consumer begins at once.
+/// Waits until a consumer has its turn: the other one has found all its stages full. Before, a
+/// stage that was filled for it could not be told from one that was filled two rounds before. The
+/// first consumer begins at once.
 template <class K>
 __device__ __forceinline__ void wait_for_turn(const Stages& stages, int consumer, u32 number) {
   barrier_wait(stages.turns + 8 * consumer, (consumer ^ 1 ^ own_number<K>(number)) & 1);

@@ -30,8 +30,7 @@ struct Memory {
     const u32 filled = full + 16 * K::kStages;
     buffers = {begin + K::kStages * K::kStageBytes, filled,
                filled + 8 * K::kBuffers * K::kConsumers};
-    stages = {begin, full, full + 8 * K::kStages,
-              buffers.free + 8 * K::kBuffers * K::kConsumers};
+    stages = {begin, full, full + 8 * K::kStages, buffers.free + 8 * K::kBuffers * K::kConsumers};
   }
 
   [[nodiscard]] __device__ __forceinline__ Buffers buffers_of(int consumer) const {
@@ -87,7 +86,7 @@ __device__ __forceinline__ void copy_tiles(const Launch<K>& launch, int warp, Sc
   }
   if (stores_tiles) {
     K::Epilogue::template deliver<K>(launch, consumer, items, memory.stages,
-                                         memory.buffers_of(consumer));
+                                     memory.buffers_of(consumer));
   }
 }
 

@@ -61,8 +61,8 @@ struct Rows {
   }
 };
 
-/// Feed of a launch whose tiles push: from the shared memory into which a tile of the rank's own rows
-/// loads them (tile_pushes.cuh).
+/// Feed of a launch whose tiles push: from the shared memory into which a tile of the rank's own
+/// rows loads them (tile_pushes.cuh).
 template <int kGroups>
 struct PushedByTiles : Rows<kGroups> {
   using Params = PushedByTilesParams<kGroups>;

@@ -118,7 +118,8 @@ void send_by_tiles(const TileOrder& order, const GeneratedOperands& operands, in
                    std::size_t number, device::Arrival& to) {
   const GeneratedRows& rows = *operands.rows;
   const kernels::RankBarrier& barrier = operands.barrier;
-  const auto peer = static_cast<std::size_t>((barrier.rank + static_cast<int>(number)) % barrier.ranks);
+  const auto peer =
+      static_cast<std::size_t>((barrier.rank + static_cast<int>(number)) % barrier.ranks);
   const bool left_out = rows.pushes->leaves_out_a_group && number + 1 == rows.arrivals.size();
   to.receiver = barrier.flags[peer]->counters + number;
   if (to.counter == nullptr) return;

@@ -18,7 +18,7 @@ struct QueuedKernel {
 /// The items of a launch.
 struct QueuedItems {
   std::int64_t all = 0;
-  int sms = 0;              ///< of the launch
+  int sms = 0;             ///< of the launch
   std::int64_t homes = 0;  ///< the first items, which wait for nothing
   /// Shares of the rows of a group. One CTA pushes each; with chunks of columns, it pushes its
   /// share of every group.

@@ -197,8 +197,8 @@ class HopperKernel : public GeneratedKernel {
     const GeneratedRows& rows = *operands.rows;
     MapsOfRows maps{.own = map_of_a(rows.own, 1, order, operands)};
     if (!pushed_by_tiles(rows)) return maps;
-    const std::int64_t before = rows.own_block * order.block_rows * operands.k *
-                                operand_bytes(kernel_.elements);
+    const std::int64_t before =
+        rows.own_block * order.block_rows * operands.k * operand_bytes(kernel_.elements);
     const int ranks = operands.barrier.ranks;
     for (int turn = 1; turn < ranks; ++turn) {
       const auto peer = static_cast<std::size_t>((operands.barrier.rank + turn) % ranks);

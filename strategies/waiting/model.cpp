@@ -93,11 +93,11 @@ WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arr
                              {model.produced(tile_time, order.tiles(), sms), tile},
                              arrivals.until(arrivals.bytes), {slowdown, 1}, 1.0 / order.blocks);
   WaitingGemm gemm{.tile_time = tile_time * clock,
-          .per_launch = model.per_launch(true),
-          .spread = model.constants().spread,
-          .sms = sms,
-          .ctas = work.ctas,
-          .slowdown = slowdown};
+                   .per_launch = model.per_launch(true),
+                   .spread = model.constants().spread,
+                   .sms = sms,
+                   .ctas = work.ctas,
+                   .slowdown = slowdown};
   if (arrivals.by_tiles()) gemm.pushing = pushing_tiles(gemm, tile, order);
   return gemm;
 }
@@ -128,10 +128,9 @@ ArrivalProblem arrival_problem(const Arrivals& arrivals, const WaitingGemm& gemm
     const RowsSoFar last{
         .group = problem.points.size(), .groups = cuts.size() - 1, .bytes = received};
     problem.points.push_back(
-        {.arrives = arrivals.by_tiles()
-                        ? arrivals.until_pushed(gemm.pushing, chunks)
-                    : chunks > 1 ? arrivals.until(last, chunks, gemm.tile_time, gemm.ctas)
-                                 : arrivals.until(received),
+        {.arrives = arrivals.by_tiles() ? arrivals.until_pushed(gemm.pushing, chunks)
+                    : chunks > 1        ? arrivals.until(last, chunks, gemm.tile_time, gemm.ctas)
+                                        : arrivals.until(received),
          .rest = gemm.time(order.tiles() - cut.tiles),
          .must_end = cut.tiles % order.block.tiles() == 0});
   }
@@ -196,8 +195,8 @@ std::optional<Scored> best_in_chunks(const Model::Parts& parts, const Problem& p
   std::vector<std::size_t> ends(blocks - 1);
   std::iota(ends.begin(), ends.end(), 1);
   const bool by_tiles = combination.arrivals->by_tiles();
-  for (const int chunks : by_tiles ? std::span<const int>(kTriedChunksOfTiles)
-                                   : std::span<const int>(kTriedChunks)) {
+  for (const int chunks :
+       by_tiles ? std::span<const int>(kTriedChunksOfTiles) : std::span<const int>(kTriedChunks)) {
     const double time =
         start_of(parts, launch, way, ends.size() * static_cast<std::size_t>(chunks)) +
         waiting_time(arrival_problem(*combination.arrivals, combination.gemm, order, cuts, chunks),

@@ -5,7 +5,6 @@
 #include <optional>
 #include <span>
 
-
 namespace overlaptune::waiting {
 namespace {
 
@@ -128,8 +127,7 @@ Expected<Arrivals> arrivals_of(const Model::Parts& parts, const Problem& problem
                     .bytes = static_cast<double>(collective_bytes(problem).count) *
                              (problem.ranks - 1) / problem.ranks,
                     .background = background_of(parts, **gemms, problem)};
-  const auto set = way.transport == Transport::copy_engine
-                       ? set_copies(parts, problem, arrivals)
+  const auto set = way.transport == Transport::copy_engine ? set_copies(parts, problem, arrivals)
                    : arrivals.by_tiles() ? set_tile_pushes(parts, problem, arrivals)
                                          : set_pushes(parts, problem, way.comm_ctas, arrivals);
   if (!set) return error_of(set);

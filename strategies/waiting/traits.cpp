@@ -18,15 +18,17 @@ Expected<void> tiles_can_push(const Problem& problem, const Waiting& config) {
                                  problem.ranks, kMostRanksOfTiles));
   }
   if (std::cmp_not_equal(config.wave_groups.size(), row_blocks(problem))) {
-    return bad_input(fmt::format("groups: {}: expected {} with ctas = 0 by peer_access, one of each "
-                                 "rank's rows",
-                                 config.wave_groups.size(), row_blocks(problem)));
+    return bad_input(
+        fmt::format("groups: {}: expected {} with ctas = 0 by peer_access, one of each "
+                    "rank's rows",
+                    config.wave_groups.size(), row_blocks(problem)));
   }
   const std::int64_t least = std::int64_t{config.tile.stages} * block_k_of(problem.elements);
   if (problem.k < least) {
-    return bad_input(fmt::format("k = {}: expected at least {} with {} stages and ctas = 0 by "
-                                 "peer_access",
-                                 problem.k, least, config.tile.stages));
+    return bad_input(
+        fmt::format("k = {}: expected at least {} with {} stages and ctas = 0 by "
+                    "peer_access",
+                    problem.k, least, config.tile.stages));
   }
   return {};
 }

@@ -43,11 +43,11 @@ class Bench {
         gemm_(value_or_throw(
             gemms.gemm({.tile = tile, .elements = Elements::bf16, .regions = 2, .waits = true}))),
         tiles_push_(!may_push(tile) ? nullptr
-                                     : value_or_throw(gemms.gemm({.tile = tile,
-                                                                  .elements = Elements::bf16,
-                                                                  .regions = 2,
-                                                                  .waits = true,
-                                                                  .tiles_push = true}))) {
+                                    : value_or_throw(gemms.gemm({.tile = tile,
+                                                                 .elements = Elements::bf16,
+                                                                 .regions = 2,
+                                                                 .waits = true,
+                                                                 .tiles_push = true}))) {
     const cudaStream_t stream = stream_.get();
     OVT_CHECK(kernels::fill_normal(stream, own_.get(), Dtype::bf16, problem.m / 2 * problem.k, 1));
     OVT_CHECK(kernels::fill_normal(stream, b_.get(), Dtype::bf16, problem.n * problem.k, 2));
@@ -63,11 +63,11 @@ class Bench {
     const auto sent = arriving_rows(order_, cuts);
     auto* const flags = static_cast<kernels::RankFlags*>(words_.get());
     GeneratedRows rows{.own = own_.get()};
-    rows.arrivals = {
-        {.end = cuts[0].tiles},
-        {.end = cuts[1].tiles,
-         .counter = ctas >= 0 ? flags->counters + 1 : static_cast<const std::uint32_t*>(high_.get()),
-         .sent = sent[1]}};
+    rows.arrivals = {{.end = cuts[0].tiles},
+                     {.end = cuts[1].tiles,
+                      .counter = ctas >= 0 ? flags->counters + 1
+                                           : static_cast<const std::uint32_t*>(high_.get()),
+                      .sent = sent[1]}};
     if (chunks > 1) rows.chunk_columns = chunk_columns(problem_, chunks);
     if (ctas >= 0) {
       auto* const there =

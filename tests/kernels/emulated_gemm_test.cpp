@@ -50,8 +50,7 @@ constexpr int kRanks = RANKS ? RANKS : TILES_PUSH ? 3 : 2;
 using Feed = device::RowsThere;
 using Epilogue = device::AtRanks<RANKS, kGroups>;
 #else
-using Feed =
-    std::conditional_t<TILES_PUSH, device::PushedByTiles<kGroups>, device::Rows<kGroups>>;
+using Feed = std::conditional_t<TILES_PUSH, device::PushedByTiles<kGroups>, device::Rows<kGroups>>;
 using Epilogue = device::IntoC<1>;
 #endif
 using Kernel = device::HopperGemm<kTile, Feed, Epilogue>;

@@ -102,7 +102,8 @@ TEST_F(ArrivalsTest, a_tile_that_begins_when_chunks_have_arrived_in_effect_never
   }
 }
 
-/// The links carry 64 MiB in 70 us. Half of the 7 us of the smallest exchange goes by behind a piece.
+/// The links carry 64 MiB in 70 us. Half of the 7 us of the smallest exchange goes by behind a
+/// piece.
 TEST_F(ArrivalsTest, rows_that_tiles_push_come_as_fast_as_tiles_or_links) {
   probed_.push_back(measured({Collective::all_gather, 8, 4, Transport::peer_access}, 1024, 9));
   probed_.push_back(
@@ -136,7 +137,8 @@ TEST_F(ArrivalsTest, tiles_push_only_where_pushes_were_probed) {
   ASSERT_FALSE(made);
   EXPECT_NE(made.error().message.find("no all-gathers by peer access are stored"),
             std::string::npos);
-  for (const CommSetting& way : ways_of(parts_, 8)) EXPECT_EQ(way.transport, Transport::copy_engine);
+  for (const CommSetting& way : ways_of(parts_, 8))
+    EXPECT_EQ(way.transport, Transport::copy_engine);
 }
 
 /// The time of a further byte is that between the two largest copies: 40 us for 2 MB.
@@ -251,12 +253,10 @@ TEST_F(ArrivalsTest, the_ways_are_copies_the_probed_pushes_and_those_of_tiles) {
   probed_.push_back(measured({Collective::all_gather, 8, 4, Transport::ring}, 1024, 10));
   probed_.push_back(measured({Collective::all_gather, 4, 32, Transport::peer_access}, 1024, 10));
   ASSERT_TRUE(arrivals(kCopies));
-  EXPECT_EQ(ways_of(parts_, 8),
-            (std::vector<CommSetting>{
-                kCopies,
-                {8, Transport::peer_access},
-                {16, Transport::peer_access},
-                {kTilesPush, Transport::peer_access}}));
+  EXPECT_EQ(ways_of(parts_, 8), (std::vector<CommSetting>{kCopies,
+                                                          {8, Transport::peer_access},
+                                                          {16, Transport::peer_access},
+                                                          {kTilesPush, Transport::peer_access}}));
 }
 
 }  // namespace

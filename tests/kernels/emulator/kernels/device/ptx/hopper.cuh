@@ -3,9 +3,9 @@
 //
 // A load notes which tile and step a stage has; a consumer's product (wgmma.cuh) checks that it
 // reads the steps of one tile, one after the other; what it writes into subtiles is the tile's tag;
-// a store checks that the subtile is one of the tile that is stored there. Bulk stores of bytes, and
-// those of steps at a peer, read and write as late as a GPU may: where the thread that began them
-// has waited for it.
+// a store checks that the subtile is one of the tile that is stored there. Bulk stores of bytes,
+// and those of steps at a peer, read and write as late as a GPU may: where the thread that began
+// them has waited for it.
 
 #include <atomic>
 #include <cstring>
