@@ -72,8 +72,9 @@ struct PushedByTiles : Rows<kGroups> {
 /// Counts a chunk of the columns of a tile that pushes at all peers.
 template <int kGroups>
 __device__ __forceinline__ void count_pushed(const PushedByTilesParams<kGroups>& rows, int chunk) {
+  fence_system();
   for (int peer = 1; peer <= rows.peers; ++peer) {
-    increment(rows.arrivals[peer].receiver + chunk * rows.arrivals_count, 1);
+    add_relaxed(rows.arrivals[peer].receiver + chunk * rows.arrivals_count, 1);
   }
 }
 

@@ -26,8 +26,10 @@ namespace {
 /// more of them brought nothing (docs/results/2026-11-29-h200-nvlink-x2.md, "Columns in chunks").
 constexpr std::array<int, 2> kTriedChunks{2, 4};
 
-/// The same where tiles push, for more of the pipeline.
+/// The same where tiles push; of fewer steps than these, a chunk would be counted after the next
+/// one has been stored.
 constexpr std::array<int, 5> kTriedChunksOfTiles{1, 2, 4, 8, 16};
+constexpr std::int64_t kLeastStepsOfChunk = 4;
 
 /// A generated GEMM beside the arrivals, at the clock that it will run at.
 struct WaitingGemm {
@@ -197,6 +199,8 @@ std::optional<Scored> best_in_chunks(const Model::Parts& parts, const Problem& p
   const bool by_tiles = combination.arrivals->by_tiles();
   for (const int chunks :
        by_tiles ? std::span<const int>(kTriedChunksOfTiles) : std::span<const int>(kTriedChunks)) {
+    const std::int64_t steps = chunk_columns(problem, chunks) / block_k_of(problem.elements);
+    if (by_tiles && chunks > 1 && steps < kLeastStepsOfChunk) break;
     const double time =
         start_of(parts, launch, way, ends.size() * static_cast<std::size_t>(chunks)) +
         waiting_time(arrival_problem(*combination.arrivals, combination.gemm, order, cuts, chunks),

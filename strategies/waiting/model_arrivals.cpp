@@ -93,13 +93,18 @@ Expected<void> set_tile_pushes(const Model::Parts& parts, const Problem& problem
 
 }  // namespace
 
+/// A count at the peers takes as long, and one comes after the other (docs/results/kernels.md,
+/// "Tiles that push").
+constexpr double kCount = 1;
+
 double Arrivals::until_pushed(const PushingTiles& tiles, int chunks) const {
   double latest = 0;
   for (int chunk = 0; chunk < chunks; ++chunk) {
     const double part = (chunk + 1.0) / chunks;
     const double by_links = part * bytes * per_byte;
     const double by_tiles = part * (tiles.end - tiles.begin) + (chunk + 1) * tiles.chunk_gap;
-    const double pushed = tiles.begin + std::max(by_links, by_tiles);
+    const double by_counts = (chunk + 1) * kCount;
+    const double pushed = tiles.begin + std::max({by_links, by_tiles, by_counts});
     latest = std::max(latest, pushed + gap - tiles.tile_time * needs_chunk_after(chunk, chunks, 1));
   }
   return latest;

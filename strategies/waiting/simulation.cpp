@@ -44,6 +44,7 @@ Expected<void> plan_tile_pushes(const Profile& profile, const Problem& problem,
                                 const ArrivalOrder& order, const GemmKernel& kernel, int chunks,
                                 Schedule& schedule) {
   constexpr int kCtasOfLinks = 16;  // fill them
+  constexpr double kCount = 1;      // of a chunk at the peers
   const double received =
       static_cast<double>(order.row_bytes * order.block.block_rows) * (order.blocks - 1);
   const auto whole = pushed(profile, problem, received, kCtasOfLinks);
@@ -59,7 +60,7 @@ Expected<void> plan_tile_pushes(const Profile& profile, const Problem& problem,
   for (int chunk = 0; chunk < chunks; ++chunk) {
     for (int peer = 1; peer < order.blocks; ++peer) {
       CollectiveRun run = *whole;
-      run.time = peer > 1 ? 0 : both / chunks + (chunk == 0 ? waves * tile : 0);
+      run.time = peer > 1 ? 0 : std::max(kCount, both / chunks) + (chunk == 0 ? waves * tile : 0);
       run.wire_bytes = received / chunks / (order.blocks - 1);
       run.queue = queue_of(*whole->profile, moving / both);
       schedule.collectives.push_back({.run = run});

@@ -21,7 +21,7 @@ namespace {
 /// A problem that is worth overlapping.
 const Problem kLarge{Op::gemm_all_reduce, 4096, 8192, 3584, Elements::bf16, 8};
 /// A problem that is not.
-const Problem kSmall{Op::all_gather_gemm, 2048, 1024, 512, Elements::bf16, 8};
+const Problem kSmall{Op::all_gather_gemm, 2048, 1024, 128, Elements::bf16, 8};
 
 using Times = std::function<Microseconds(const Candidate&)>;
 

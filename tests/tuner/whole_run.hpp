@@ -17,8 +17,9 @@ namespace overlaptune {
 inline const Problem kReduce{Op::gemm_all_reduce, 1024, 2048, 1024, Elements::bf16, 8};
 /// A problem that is worth overlapping.
 inline const Problem kTunedProblem{Op::gemm_all_reduce, 4096, 8192, 3584, Elements::bf16, 8};
-inline const Problem kSmallGather{Op::all_gather_gemm, 512, 2048, 1024, Elements::bf16, 8};
-inline const Problem kGather{Op::all_gather_gemm, 1024, 2048, 1024, Elements::bf16, 8};
+/// Two that are not: k has too few steps for tiles that push.
+inline const Problem kSmallGather{Op::all_gather_gemm, 512, 2048, 128, Elements::bf16, 8};
+inline const Problem kGather{Op::all_gather_gemm, 1024, 4096, 128, Elements::bf16, 8};
 
 inline bool go_on(std::size_t, std::size_t, std::string_view) {
   return true;

@@ -113,6 +113,16 @@ __device__ __forceinline__ void add_relaxed(u64* word, u64 by) {
   asm volatile("red.relaxed.sys.global.add.u64 [%0], %1;" ::"l"(word), "l"(by) : "memory");
 }
 
+__device__ __forceinline__ void add_relaxed(u32* word, u32 by) {
+  asm volatile("red.relaxed.sys.global.add.u32 [%0], %1;" ::"l"(word), "r"(by) : "memory");
+}
+
+/// What this thread has done and seen comes before what it writes from now on, for all that see
+/// that: so relaxed writes to several ranks cost one fence.
+__device__ __forceinline__ void fence_system() {
+  asm volatile("fence.acq_rel.sys;" ::: "memory");
+}
+
 /// Raises a word to at least `value`.
 __device__ __forceinline__ void raise(u32* word, u32 value) {
   asm volatile("red.relaxed.sys.global.max.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");

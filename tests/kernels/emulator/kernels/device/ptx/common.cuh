@@ -42,6 +42,10 @@ inline void increment(u32* word, u32 by) {
   machine->jitter();
   std::atomic_ref(*word).fetch_add(by);
 }
+inline void add_relaxed(u32* word, u32 by) {
+  increment(word, by);
+}
+inline void fence_system() {}
 inline void publish(u32* word, u32 value) {
   std::atomic_ref(*word).store(value);
 }
