@@ -94,6 +94,8 @@ Expected<Microseconds> fastest_collective(Machine& machine, const Problem& probl
   Microseconds best = us(std::numeric_limits<double>::infinity());
   for (const Config& setting : settings) {
     if (!traits_of(strategy_of(setting)).has_collective) continue;
+    // Of tiles that push: there is no such collective.
+    if (transport_of(setting) == Transport::peer_access && comm_ctas(setting) == 0) continue;
     for (const std::int64_t pieces : kPieces) {
       if (bytes / pieces < 1) continue;
       auto time = time_or_never(machine, CollectiveProbe{.collective = collective_of(problem.op),

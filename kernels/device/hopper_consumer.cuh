@@ -146,13 +146,13 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
   int stage = 0;
   u32 phase = 0;
   u32 pass = 0;  // of the consumer's subtiles through the staging buffers
-  // Where tiles push, in place of a warp that does not push the tile.
-  [[maybe_unused]] bool releases_twice = false;
+  // Where tiles push: whether the storing warp, which else releases each step as well, has none.
+  [[maybe_unused]] bool releases_for_storing_warp = false;
   const auto release = [&](int which) {
     if (thread != 0) return;
     barrier_arrive(stages.empty + 8 * which);
     if (K::kCluster == 2) barrier_arrive_at_other(stages.empty + 8 * which);
-    if (K::Feed::kTilesPush && releases_twice) barrier_arrive(stages.empty + 8 * which);
+    if (K::Feed::kTilesPush && releases_for_storing_warp) barrier_arrive(stages.empty + 8 * which);
   };
   const int begin = first_step<K>(order);
   const int end = last_step<K>(order);
@@ -173,7 +173,7 @@ __device__ __forceinline__ void consume(const Launch<K>& launch, int consumer,
       }
       stage = item.steps % K::kStages;
       phase = item.steps / K::kStages & 1;
-      releases_twice = warp_pushes<K>(consumer) && !tile_pushes<K>(launch.feed, item);
+      releases_for_storing_warp = warp_pushes<K>(consumer) && !tile_pushes<K>(launch.feed, item);
     }
     ScalesOfTile<K> scales;
     scales.before_turn(launch, item, consumer);

@@ -30,7 +30,7 @@ struct Stages {
   u32 turns;
 };
 
-/// Waits until a consumer has its turn: the other one has found all its stages full. Before, a
+/// Waits until a consumer has its turn: the other one has found all its stages full. Earlier a
 /// stage that was filled for it could not be told from one that was filled two rounds before. The
 /// first consumer begins at once.
 template <class K>

@@ -5,7 +5,8 @@
 //
 // A persistent launch has one CTA on each SM. In its first warpgroup one warp finds out what comes
 // next (hopper_schedule.cuh); one thread loads tiles of A and B by TMA into a ring of stages
-// (hopper_copies.cuh), and one thread for each consumer stores C by TMA (into_c.cuh, at_ranks.cuh).
+// (hopper_copies.cuh), and one thread for each consumer stores C by TMA (into_c.cuh, at_ranks.cuh),
+// or rows at the peers (tile_pushes.cuh).
 // The consumers, the other warpgroups, multiply (hopper_consumer.cuh): all of them a part of each
 // tile, or each a whole tile in turn, so that one stores while the other multiplies.
 //

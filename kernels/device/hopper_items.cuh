@@ -123,7 +123,8 @@ __device__ __forceinline__ void wait_for_chunk(const volatile Item& item, int ch
 __device__ __forceinline__ void tell_pushed(Item& item, int chunks) {
   publish_here(shared_address(&item.owner), static_cast<u32>(chunks));
 }
-/// Waits until it has been told so. This ends, because the stores of the thread that tells end.
+/// Waits until it has been told so. This ends, because the loads, the stores and the waits for
+/// ranks of the thread that tells end.
 __device__ __forceinline__ void wait_for_pushed(Item& item, int chunks) {
   while (acquired_here(shared_address(&item.owner)) < static_cast<u32>(chunks)) {
   }

@@ -1,7 +1,8 @@
 #pragma once
 // The schedule of a CTA of the GEMM on Hopper: the scheduling warp takes positions of the queue,
 // or counts through the CTA's own tiles where the launch never waits, looks their places up, and
-// puts items into the ring. Where columns come in chunks, it waits for them.
+// puts items into the ring. Where columns come in chunks, it waits for them, and where tiles push
+// them, it counts them at the peers.
 
 #include "kernels/device/homes.cuh"
 #include "kernels/device/hopper_items.cuh"

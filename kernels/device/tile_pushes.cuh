@@ -24,7 +24,8 @@ __device__ __forceinline__ void push_tile(const Launch<K>& launch, Items<K>& ite
   int next = item.column / K::kBlockN;  // the next step to push
   bool pushed = false;                  // the step before: its store may still read the stage
   int chunk = 0;                        // the first one that is not there
-  int told = rows.chunk_steps < end ? rows.chunk_steps + kArrives : end;  // at this step it is
+  // The step at which it is told of.
+  int tells_at = rows.chunk_steps < end ? rows.chunk_steps + kArrives : end;
   bool is_behind = false;  // a step that lies behind that chunk has been stored
   const auto release = [&](int step) {
     barrier_arrive(stages.empty + 8 * ((before + step) % K::kStages));
@@ -44,24 +45,25 @@ __device__ __forceinline__ void push_tile(const Launch<K>& launch, Items<K>& ite
               step * K::kBlockK, row, 0);
       }
       end_stores();
-      is_behind = step + kArrives >= told;
+      is_behind = step + kArrives >= tells_at;
       next += rows.pushers;
     } else {
       release(step);
     }
-    if (step == told) {
+    if (step == tells_at) {
       if (is_behind) {
         wait_for_stores<1>();
       } else {
         wait_for_stores<0>();
       }
       tell_pushed(item, ++chunk);
-      told += rows.chunk_steps;
+      tells_at += rows.chunk_steps;
       is_behind = false;
     }
   }
-  wait_for_stores<0>();
+  wait_for_reads<0>();
   if (pushed) release(end - 1);
+  wait_for_stores<0>();
   const int last = (end - 1) / rows.chunk_steps;
   if (chunk < last) tell_pushed(item, last);
   count_pushed(rows, last);

@@ -40,8 +40,8 @@ void check_room(const GeneratedOperands& operands, const TiledKernel& kernel) {
   const auto& stores = operands.stores;
   const bool fits =
       operands.segments.size() <= (waits || ranks > 0 ? 1 : most) &&
-      (rows ? waits && rows->arrivals.size() <= most && pushed_by_tiles(*rows) == tiles_push
-            : !waits) &&
+      (rows ? waits && rows->arrivals.size() <= most : !waits) &&
+      (!rows || !rows->pushes || pushed_by_tiles(*rows) == tiles_push) &&
       (stores ? std::cmp_equal(stores->peers.size(), ranks) && stores->groups.size() <= most
               : ranks == 0);
   if (fits) return;

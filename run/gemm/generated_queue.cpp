@@ -36,7 +36,7 @@ double pushes_a_tile(const QueuedKernel& kernel, std::int64_t k, double share_by
 QueuedItems queued_items(const QueuedKernel& kernel, const GeneratedOperands& operands,
                          std::int64_t tiles, int sms) {
   const std::int64_t of_tiles = (tiles + kernel.tiles_an_item - 1) / kernel.tiles_an_item;
-  QueuedItems items{.all = of_tiles, .sms = sms};
+  QueuedItems items{.all = of_tiles};
   if (operands.stores) {
     items.homes = operands.stores->before_waits / kernel.tiles_an_item;
   }
@@ -134,7 +134,7 @@ std::vector<std::byte> rows_parameter(const TileOrder& order, const GeneratedOpe
   const GeneratedRows& rows = *operands.rows;
   const bool in_chunks = rows.chunk_columns > 0;
   const bool by_tiles = pushed_by_tiles(rows);
-  const int pushers = pushers_of_panel(order, items.sms);
+  const int pushers = pushers_of_panel(order);
   const std::int64_t row_bytes = operands.k * operand_bytes(kernel.elements);
   const auto as_int = [](std::int64_t value) { return static_cast<int>(value); };
   return with_constant(most_groups, [&](auto groups) {
@@ -171,9 +171,9 @@ std::vector<std::byte> rows_parameter(const TileOrder& order, const GeneratedOpe
         send(order, operands, row_bytes, items.shares, i, to);
       }
     }
-    if (!by_tiles) return parameter(params);
+    if (!kernel.tiles_push) return parameter(params);
     device::PushedByTilesParams<groups> pushed{
-        {params}, pushers, static_cast<int>(maps.gathered.size()), {}};
+        {params}, by_tiles ? pushers : 0, static_cast<int>(maps.gathered.size()), {}};
     std::copy(maps.gathered.begin(), maps.gathered.end(), pushed.gathered);
     return parameter(pushed);
   });

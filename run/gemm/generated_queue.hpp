@@ -11,14 +11,14 @@ namespace overlaptune::run {
 struct QueuedKernel {
   Tile tile{};
   Elements elements = Elements::bf16;
-  int ctas_an_item = 1;   ///< 2: a cluster takes an item for both of its CTAs
-  int tiles_an_item = 1;  ///< 2: each CTA of a cluster has a tile
+  int ctas_an_item = 1;     ///< 2: a cluster takes an item for both of its CTAs
+  int tiles_an_item = 1;    ///< 2: each CTA of a cluster has a tile
+  bool tiles_push = false;  ///< as of `TiledKernel`
 };
 
 /// The items of a launch.
 struct QueuedItems {
   std::int64_t all = 0;
-  int sms = 0;             ///< of the launch
   std::int64_t homes = 0;  ///< the first items, which wait for nothing
   /// Shares of the rows of a group. One CTA pushes each; with chunks of columns, it pushes its
   /// share of every group.

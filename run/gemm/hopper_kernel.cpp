@@ -135,7 +135,8 @@ class HopperKernel : public GeneratedKernel {
     const QueuedKernel queued{.tile = kernel_.tile,
                               .elements = kernel_.elements,
                               .ctas_an_item = std::max(ctas, kernel_.tile.cluster),
-                              .tiles_an_item = kernel_.tile.cluster};
+                              .tiles_an_item = kernel_.tile.cluster,
+                              .tiles_push = kernel_.tiles_push};
     const QueuedItems items = queued_items(queued, operands, tiles, crew.sms);
     // Whole clusters. The last one may have a tile for only one of its CTAs. CTAs that share a tile
     // have no other item.

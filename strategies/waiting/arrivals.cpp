@@ -65,14 +65,15 @@ std::int64_t chunk_columns(const Problem& problem, int chunks) {
   return (steps + chunks - 1) / chunks * step;
 }
 
-int pushers_of_panel(const TileOrder& block, int sms) {
+int pushers_of_panel(const TileOrder& block) {
+  constexpr std::int64_t kSms = 132;
   return static_cast<int>(
-      std::clamp<std::int64_t>(sms / block.panels_per_block(), 1, block.columns()));
+      std::clamp<std::int64_t>(kSms / block.panels_per_block(), 1, block.columns()));
 }
 
 std::int64_t tiles_before_pushers(const TileOrder& block, int sms) {
   const std::int64_t last_rows = block.column_tiles(block.swizzle_groups() - 1);
-  const std::int64_t behind = (block.columns() - pushers_of_panel(block, sms)) * last_rows;
+  const std::int64_t behind = (block.columns() - pushers_of_panel(block)) * last_rows;
   return (block.tiles() - behind - 1) / sms * sms;
 }
 

@@ -57,7 +57,8 @@ struct ArrivingRows {
 }
 
 /// Whether tiles like this may push: not in clusters, which share the rows that they load, and not
-/// with three consumers, where no warp is left to count what is at the peers.
+/// where wgmmas have 192 rows: most of those tiles have three consumers, and no warp is left to
+/// count what is at the peers.
 [[nodiscard]] inline bool may_push(const Tile& tile) {
   return tile.cluster == 1 && tile.down() != 192;
 }
@@ -82,10 +83,11 @@ struct ArrivingRows {
 /// Most ranks of a GEMM whose tiles push: its parameters have room for the memory of so many.
 inline constexpr int kMostRanksOfTiles = 8;
 
-/// Tiles of each row panel that push its rows, where tiles push; each takes every so manieth step
-/// of k. As many as run at once with those of all panels: a later one would keep the peers waiting.
-/// `block`: the order in a row block.
-[[nodiscard]] int pushers_of_panel(const TileOrder& block, int sms);
+/// Tiles of each row panel that push its rows, where tiles push, the first ones; each takes every
+/// so manieth step of k. So many of all panels together run at once on 132 SMs if all panels are
+/// walked together: later ones would keep the peers waiting. The SMs of this GPU do not count, as
+/// all ranks must agree. `block`: the order in a row block.
+[[nodiscard]] int pushers_of_panel(const TileOrder& block);
 
 /// The own tiles of the waves that end before the last one that pushes begins.
 [[nodiscard]] std::int64_t tiles_before_pushers(const TileOrder& block, int sms);

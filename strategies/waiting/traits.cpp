@@ -23,12 +23,15 @@ Expected<void> tiles_can_push(const Problem& problem, const Waiting& config) {
                     "rank's rows",
                     config.wave_groups.size(), row_blocks(problem)));
   }
-  const std::int64_t least = std::int64_t{config.tile.stages} * block_k_of(problem.elements);
-  if (problem.k < least) {
+  // Else the warp that pushes could be passed by two tiles, and would wait for a phase of a barrier
+  // that is over (docs/kernel-notes.md, "Tiles that push").
+  const std::int64_t step = block_k_of(problem.elements);
+  const std::int64_t steps = (problem.k + step - 1) / step;
+  if (steps < config.tile.stages) {
     return bad_input(
-        fmt::format("k = {}: expected at least {} with {} stages and ctas = 0 by "
+        fmt::format("k = {}: {} steps of {}: expected at least {}, the stages, with ctas = 0 by "
                     "peer_access",
-                    problem.k, least, config.tile.stages));
+                    problem.k, steps, step, config.tile.stages));
   }
   return {};
 }
@@ -42,9 +45,9 @@ Expected<void> TraitsOf<Waiting>::check(const Waiting& config) {
   }
   if (!tiles_push(config)) return has_ctas_for(config.transport, config.comm_ctas);
   if (may_push(config.tile)) return {};
-  return bad_input(fmt::format("ctas = 0: expected 1 or more by peer_access with tile {}, {}",
-                               to_string(config.tile),
-                               config.tile.cluster > 1 ? "in clusters" : "of three consumers"));
+  return bad_input(fmt::format(
+      "ctas = 0: expected 1 or more by peer_access with tile {}, {}", to_string(config.tile),
+      config.tile.cluster > 1 ? "in clusters" : "whose wgmmas have 192 rows"));
 }
 
 Expected<void> TraitsOf<Waiting>::check(const Problem& problem, const Waiting& config) {

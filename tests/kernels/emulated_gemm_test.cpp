@@ -548,6 +548,10 @@ std::vector<Case> cases() {
   list.push_back({.ctas = 8, .steps = 9, .has_barrier = false, .pushing = 2, .chunks = 9});
   list.push_back({.ctas = 8, .steps = 12, .has_barrier = false, .pushing = 3, .chunks = 6});
   list.push_back({.ctas = 8, .steps = 20, .pushing = 3, .chunks = 5});
+  // Chunks that are there before the next step is stored.
+  list.push_back({.ctas = 14, .room = 9, .steps = 37, .panels = 1, .columns = 12, .rounds = 8});
+  list.back().pushing = 10;
+  list.back().chunks = 4;
 #else
   list.push_back({});
   list.push_back({.deals = false});

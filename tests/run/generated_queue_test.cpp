@@ -12,6 +12,7 @@ namespace {
 
 constexpr QueuedKernel kSingle{.tile = {128, 128, 64, 4, 1}};
 constexpr QueuedKernel kPairs{.tile = {128, 128, 64, 4, 2}, .ctas_an_item = 2, .tiles_an_item = 2};
+constexpr QueuedKernel kPushing{.tile = {128, 128, 64, 4, 1}, .tiles_push = true};
 constexpr int kSms = 132;
 
 TEST(GeneratedQueueTest, AnItemHasATileForEachCtaThatTakesIt) {
@@ -125,7 +126,7 @@ TEST(GeneratedQueueTest, InChunksSharesAreWholeRows) {
   EXPECT_EQ(rows.arrivals[1].value, 7U);
 }
 
-/// Rank 1 of three, whose rows are three panels of five tiles; at once run 11.
+/// Rank 1 of three, whose rows are three panels of five tiles.
 TEST(GeneratedQueueTest, WhereTilesPushEachCountsAtEachPeer) {
   const std::uint32_t counter = 0;
   kernels::device::RankFlags flags[3]{};
@@ -141,31 +142,44 @@ TEST(GeneratedQueueTest, WhereTilesPushEachCountsAtEachPeer) {
   operands.barrier.ranks = 3;
   for (std::size_t rank = 0; rank < 3; ++rank) operands.barrier.flags[rank] = flags + rank;
   const TileOrder order{.block_rows = 300, .n = 640, .blocks = 3, .block_m = 128, .block_n = 128};
-  const QueuedItems items = queued_items(kSingle, operands, 45, 11);
+  const QueuedItems items = queued_items(kPushing, operands, 45, kSms);
   EXPECT_EQ(items.all, 45);  // no items but tiles
   EXPECT_EQ(items.homes, 15);
   MapsOfRows maps;
   maps.gathered.resize(2);
   maps.gathered[1].opaque[5] = 77;
-  const std::vector<std::byte> bytes = rows_parameter(order, operands, kSingle, items, 16, maps);
+  const std::vector<std::byte> bytes = rows_parameter(order, operands, kPushing, items, 16, maps);
   kernels::device::PushedByTilesParams<16> rows;
   ASSERT_EQ(bytes.size(), sizeof rows);
   std::memcpy(&rows, bytes.data(), sizeof rows);
   EXPECT_EQ(rows.pushes, 0);
-  EXPECT_EQ(rows.pushers, 3);
+  EXPECT_EQ(rows.pushers, 5);
   EXPECT_EQ(rows.peers, 2);
   EXPECT_EQ(rows.chunk_steps, 4);
   EXPECT_EQ(rows.gathered[1].opaque[5], maps.gathered[1].opaque[5]);
   // Rank 2 has these rows as its first ones of a peer, rank 0 as its second ones.
   EXPECT_EQ(rows.arrivals[1].receiver, flags[2].counters + 1);
   EXPECT_EQ(rows.arrivals[2].receiver, flags[0].counters + 2);
-  EXPECT_EQ(rows.arrivals[1].value, 9U);
-  EXPECT_EQ(rows.arrivals[2].value, 9U);
+  EXPECT_EQ(rows.arrivals[1].value, 15U);
+  EXPECT_EQ(rows.arrivals[2].value, 15U);
   operands.rows->pushes->leaves_out_a_group = true;
-  const std::vector<std::byte> wrong = rows_parameter(order, operands, kSingle, items, 16, maps);
+  const std::vector<std::byte> wrong = rows_parameter(order, operands, kPushing, items, 16, maps);
   std::memcpy(&rows, wrong.data(), sizeof rows);
-  EXPECT_EQ(rows.arrivals[1].value, 9U);
-  EXPECT_EQ(rows.arrivals[2].value, 10U);
+  EXPECT_EQ(rows.arrivals[1].value, 15U);
+  EXPECT_EQ(rows.arrivals[2].value, 16U);
+}
+
+/// A rank that takes no part in the exchange.
+TEST(GeneratedQueueTest, AKernelWhoseTilesPushGetsItsParametersWhereNoneDo) {
+  const GeneratedOperands operands{.k = 1024, .rows = GeneratedRows{.arrivals = {{.end = 45}}}};
+  const TileOrder order{.block_rows = 300, .n = 640, .blocks = 3, .block_m = 128, .block_n = 128};
+  const QueuedItems items = queued_items(kPushing, operands, 45, kSms);
+  const std::vector<std::byte> bytes = rows_parameter(order, operands, kPushing, items, 16, {});
+  kernels::device::PushedByTilesParams<16> rows;
+  ASSERT_EQ(bytes.size(), sizeof rows);
+  std::memcpy(&rows, bytes.data(), sizeof rows);
+  EXPECT_EQ(rows.pushers, 0);
+  EXPECT_EQ(rows.peers, 0);
 }
 
 TEST(GeneratedQueueTest, ClustersGoOnByStepsUnlessManyItemsWaitForDifferentTimes) {
