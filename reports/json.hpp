@@ -19,8 +19,8 @@ namespace overlaptune {
 [[nodiscard]] OrderedJson json_of(const Problem& problem);
 
 /// `strategy, block_m, …, wave_groups, chunks, k_chunks, transport, wait`. Null are the tile where
-/// the GEMM library chooses, `comm_ctas` where NCCL chooses, and fields that the strategy does not
-/// have.
+/// the GEMM library chooses, `comm_ctas` where NCCL chooses or none are taken, and fields that the
+/// strategy does not have.
 [[nodiscard]] OrderedJson json_of(const Config& config);
 
 /// The platform's fields and its `fingerprint`.

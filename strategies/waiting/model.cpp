@@ -72,6 +72,7 @@ PushingTiles pushing_tiles(const WaitingGemm& gemm, const Tile& tile, const Arri
   return {.begin = gemm.per_launch + gemm.slowdown * gemm.time(before),
           .end = gemm.per_launch + gemm.slowdown * gemm.time(last),
           .chunk_gap = is_narrow(tile) ? 0.3 : 0,
+          .look = is_narrow(tile) ? 0.3 : 0.1,
           .tile_time = gemm.tile_time};
 }
 
@@ -122,6 +123,8 @@ ArrivalProblem arrival_problem(const Arrivals& arrivals, const WaitingGemm& gemm
   ArrivalProblem problem{.whole = gemm.per_launch + gemm.time(order.tiles()),
                          .gap = chunks > 1 || arrivals.by_tiles() ? 0 : arrivals.gap,
                          .slowdown = gemm.slowdown};
+  // Where tiles find all rows there; those that wait for chunks have the time to look.
+  if (chunks > 1) problem.whole += chunks * gemm.pushing.look;
   const Cut own = arrival_cut(order, 1, 0);
   problem.points.push_back({.rest = gemm.time(order.tiles() - own.tiles), .must_end = true});
   for (const Cut& cut : cuts) {

@@ -25,6 +25,7 @@ struct PushingTiles {
   double begin = 0;      ///< of the last ones
   double end = 0;        ///< of all
   double chunk_gap = 0;  ///< by which each chunk delays them
+  double look = 0;       ///< by which each chunk delays a tile that waits for it
   double tile_time = 0;  ///< of a tile that waits
 };
 
