@@ -127,8 +127,8 @@ Expected<Config> untuned_config(const Problem& problem, std::string_view way) {
         if constexpr (requires { own.wave_groups; }) own.wave_groups = groups(problem, own);
       },
       config);
-  // Collectives of NCCL beside a generated GEMM begin late unless SMs are left to them; by peer
-  // access 0 is not what is usual. Elsewhere it is, if it is allowed.
+  // Collectives of NCCL beside a generated GEMM begin late unless SMs are left to them, and 0 by
+  // peer access would mean that tiles push. Elsewhere 0 is usual, if it is allowed.
   const Transport transport = transport_of(config);
   const bool takes_ctas =
       transport == Transport::peer_access || (is_generated && is_nccls(transport));

@@ -23,10 +23,10 @@ __device__ __forceinline__ void push_tile(const Launch<K>& launch, Items<K>& ite
   const int row = item.row;
   int next = item.column / K::kBlockN;  // the next step to push
   bool pushed = false;                  // the step before: its store may still read the stage
-  int chunk = 0;                        // the first one that is not there
+  int chunk = 0;                        // chunks that were told of
   // The step at which it is told of.
   int tells_at = rows.chunk_steps < end ? rows.chunk_steps + kArrives : end;
-  bool is_behind = false;  // a step that lies behind that chunk has been stored
+  bool stored_behind = false;  // a step that lies behind that chunk has been stored
   const auto release = [&](int step) {
     barrier_arrive(stages.empty + 8 * ((before + step) % K::kStages));
   };
@@ -45,20 +45,20 @@ __device__ __forceinline__ void push_tile(const Launch<K>& launch, Items<K>& ite
               step * K::kBlockK, row, 0);
       }
       end_stores();
-      is_behind = step + kArrives >= tells_at;
+      stored_behind = step + kArrives >= tells_at;
       next += rows.pushers;
     } else {
       release(step);
     }
     if (step == tells_at) {
-      if (is_behind) {
-        wait_for_stores<1>();
+      if (stored_behind) {
+        wait_for_stores<1>();  // the last one lies behind the chunk
       } else {
         wait_for_stores<0>();
       }
       tell_pushed(item, ++chunk);
       tells_at += rows.chunk_steps;
-      is_behind = false;
+      stored_behind = false;
     }
   }
   wait_for_reads<0>();

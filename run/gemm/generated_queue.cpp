@@ -113,9 +113,9 @@ void send(const TileOrder& order, const GeneratedOperands& operands, std::int64_
   to.value = static_cast<std::uint32_t>(shares) + (left_out ? 1 : 0);
 }
 
-/// The same where the tiles push: each counts each chunk of its rows.
-void send_by_tiles(const TileOrder& order, const GeneratedOperands& operands, int pushers,
-                   std::size_t number, device::Arrival& to) {
+/// What a peer's group `number` waits for where tiles push: each counts each chunk of its rows.
+void describe_tile_pushes(const TileOrder& order, const GeneratedOperands& operands, int pushers,
+                          std::size_t number, device::Arrival& to) {
   const GeneratedRows& rows = *operands.rows;
   const kernels::RankBarrier& barrier = operands.barrier;
   const auto peer =
@@ -166,12 +166,13 @@ std::vector<std::byte> rows_parameter(const TileOrder& order, const GeneratedOpe
       to.counter = arrival.counter;
       if (!rows.pushes || i == 0) continue;
       if (by_tiles) {
-        send_by_tiles(order, operands, pushers, i, to);
+        describe_tile_pushes(order, operands, pushers, i, to);
       } else {
         send(order, operands, row_bytes, items.shares, i, to);
       }
     }
     if (!kernel.tiles_push) return parameter(params);
+    static_assert(device::PushedByTilesParams<groups>::kMostPeers + 1 == kMostRanksOfTiles);
     device::PushedByTilesParams<groups> pushed{
         {params}, by_tiles ? pushers : 0, static_cast<int>(maps.gathered.size()), {}};
     std::copy(maps.gathered.begin(), maps.gathered.end(), pushed.gathered);

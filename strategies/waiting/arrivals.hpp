@@ -63,14 +63,6 @@ struct ArrivingRows {
   return tile.cluster == 1 && tile.down() != 192;
 }
 
-/// Whether the tiles of the rank's own rows push them.
-[[nodiscard]] inline bool tiles_push(Transport transport, int comm_ctas) {
-  return transport == Transport::peer_access && comm_ctas == kTilesPush;
-}
-[[nodiscard]] inline bool tiles_push(const Waiting& config) {
-  return tiles_push(config.transport, config.comm_ctas);
-}
-
 /// Columns of A in each of `chunks` chunks but the last, which may have fewer: those of whole steps
 /// of a kernel (`block_k_of`).
 [[nodiscard]] std::int64_t chunk_columns(const Problem& problem, int chunks);

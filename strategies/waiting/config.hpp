@@ -19,7 +19,7 @@ struct Waiting {
 
   Tile tile{};
   int swizzle = 0;  ///< row panels of one row block that are walked together, column by column
-  /// SMs that the GEMM leaves to the CTAs that send rows; `kNoCtas` or `kTilesPush`: none.
+  /// CTAs that send rows; `kNoCtas` (copy engines do) or `kTilesPush`: none.
   int comm_ctas = kNoCtas;
   Transport transport = Transport::copy_engine;
   /// Chunks of the columns of A (`chunk_columns`). The first one of all groups comes, then the
@@ -43,5 +43,13 @@ struct Waiting {
     visit(config_field::WaveGroups{}, config.wave_groups, Presence::required);
   }
 };
+
+/// Whether the tiles of the rank's own rows push them.
+[[nodiscard]] inline bool tiles_push(Transport transport, int comm_ctas) {
+  return transport == Transport::peer_access && comm_ctas == kTilesPush;
+}
+[[nodiscard]] inline bool tiles_push(const Waiting& config) {
+  return tiles_push(config.transport, config.comm_ctas);
+}
 
 }  // namespace overlaptune

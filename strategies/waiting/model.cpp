@@ -26,9 +26,9 @@ namespace {
 /// more of them brought nothing (docs/results/2026-11-29-h200-nvlink-x2.md, "Columns in chunks").
 constexpr std::array<int, 2> kTriedChunks{2, 4};
 
-/// The same where tiles push; of fewer steps than these, a chunk would be counted after the next
-/// one has been stored.
+/// The same where tiles push.
 constexpr std::array<int, 5> kTriedChunksOfTiles{1, 2, 4, 8, 16};
+/// Chunks of fewer steps would be counted after the next one has been stored.
 constexpr std::int64_t kLeastStepsOfChunk = 4;
 
 /// A generated GEMM beside the arrivals, at the clock that it will run at.
@@ -39,7 +39,7 @@ struct WaitingGemm {
   int sms = 0;
   int ctas = 1;  ///< that share a tile
   double slowdown = 1;
-  PushingTiles pushing{};  ///< where they do
+  PushingTiles pushing{};  ///< where tiles push
 
   [[nodiscard]] double time(std::int64_t tiles) const {
     return tiles == 0 ? 0 : produced(tile_time, tiles, sms, spread);

@@ -1,7 +1,7 @@
 #pragma once
 // The model of `waiting`. One generated GEMM runs from the start, first on the rank's own rows. The
-// other rows arrive wave group by wave group: copy engines bring them, which take no SM, or a few
-// CTAs of the peers, to which the GEMM leaves SMs.
+// other rows arrive wave group by wave group: copy engines bring them, or the peers' tiles that
+// load them first, which take no SM, or a few CTAs of the peers, to which the GEMM leaves SMs.
 
 #include "model/strategy_model.hpp"
 

@@ -91,11 +91,11 @@ Expected<void> set_tile_pushes(const Model::Parts& parts, const Problem& problem
       "first");
 }
 
-}  // namespace
-
-/// A count at the peers takes as long, and one comes after the other (docs/results/kernels.md,
-/// "Tiles that push").
+/// What a count at the peers takes; one comes after the other (docs/results/kernels.md, "Tiles that
+/// push").
 constexpr double kCount = 1;
+
+}  // namespace
 
 double Arrivals::until_pushed(const PushingTiles& tiles, int chunks) const {
   double latest = 0;

@@ -1,5 +1,6 @@
 #pragma once
-// How the rows of A arrive for `waiting`, in microseconds: by copies, or by the CTAs of the peers.
+// How the rows of A arrive for `waiting`, in microseconds: by copies, or by CTAs or tiles of the
+// peers.
 
 #include <cstddef>
 #include <vector>
@@ -22,8 +23,8 @@ struct RowsSoFar {
 
 /// The tiles of a rank's own rows, where they push them.
 struct PushingTiles {
-  double begin = 0;      ///< of the last ones
-  double end = 0;        ///< of all
+  double begin = 0;      ///< of the last wave of those that push
+  double end = 0;        ///< of that wave
   double chunk_gap = 0;  ///< by which each chunk delays them
   double look = 0;       ///< by which each chunk delays a tile that waits for it
   double tile_time = 0;  ///< of a tile that waits
@@ -34,7 +35,8 @@ struct Arrivals {
   const ClassGemms* gemms = nullptr;
   CommSetting way{};
   double meet = 0;       ///< until the peers are ready
-  double gap = 0;        ///< of each group: to start it, and its signal
+  double gap = 0;        ///< of each group: to start it, and its signal; where tiles push: behind
+                         ///< the last piece, until the peer has it
   double chunk_gap = 0;  ///< of each further chunk of its columns
   double per_byte = 0;   ///< that a rank receives
   double bytes = 0;      ///< that a rank receives
@@ -60,7 +62,7 @@ struct Arrivals {
 [[nodiscard]] Expected<Arrivals> arrivals_of(const Model::Parts& parts, const Problem& problem,
                                              const CommSetting& way);
 
-/// Every way that was probed for so many ranks; `kTilesPush` where CTAs were that push.
+/// Every way that was probed for so many ranks, and tiles that push where CTAs that push were.
 [[nodiscard]] std::vector<CommSetting> ways_of(const Model::Parts& parts, int ranks);
 
 }  // namespace overlaptune::waiting

@@ -179,7 +179,7 @@ class RowsByCopies : public RowExchange {
   bool sends_later_ = false;
 };
 
-/// The GEMM stores the rows into the peers' workspaces: beside its tiles, or its tiles do.
+/// The GEMM stores the rows into the peers' workspaces: by items beside its tiles, or by its tiles.
 class PushedByGemm : public RowExchange {
  public:
   PushedByGemm(const Request& request, const CommKey& route)
@@ -218,7 +218,7 @@ class PushedByGemm : public RowExchange {
 Expected<std::unique_ptr<RowExchange>> make_row_exchange(const Request& request) {
   const auto& config = request.work.config_as<Waiting>();
   const Problem& problem = request.work.problem();
-  // Where tiles push, these still gather the scales.
+  // Where tiles push, so many CTAs of a kernel still gather the scales.
   constexpr int kCtasOfScales = 2;
   const bool for_scales = tiles_push(config) && gathered_scales_bytes(problem) > 0;
   const CommKey key = route(Collective::all_gather, problem.ranks,

@@ -60,6 +60,7 @@ Expected<void> plan_tile_pushes(const Profile& profile, const Problem& problem,
   for (int chunk = 0; chunk < chunks; ++chunk) {
     for (int peer = 1; peer < order.blocks; ++peer) {
       CollectiveRun run = *whole;
+      // A step goes to all peers at once: the first one has the time of all.
       run.time = peer > 1 ? 0 : std::max(kCount, both / chunks) + (chunk == 0 ? waves * tile : 0);
       run.wire_bytes = received / chunks / (order.blocks - 1);
       run.queue = queue_of(*whole->profile, moving / both);

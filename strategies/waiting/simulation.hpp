@@ -1,6 +1,6 @@
 #pragma once
 // The simulation of `waiting`: one generated GEMM, whose wave groups wait for rows that copy
-// engines or the CTAs of the peers send.
+// engines, or CTAs or tiles of the peers send.
 
 #include "machine/simulator/strategy_simulation.hpp"
 

@@ -14,13 +14,15 @@ namespace {
 /// Whether the tiles of a problem can push its rows.
 Expected<void> tiles_can_push(const Problem& problem, const Waiting& config) {
   if (problem.ranks > kMostRanksOfTiles) {
-    return bad_input(fmt::format("ctas = 0 by peer_access: {} ranks: expected at most {}",
-                                 problem.ranks, kMostRanksOfTiles));
+    return bad_input(
+        fmt::format("ctas = 0 by peer_access: {} ranks: tiles push to at most {}: expected ctas "
+                    "of 1 or more",
+                    problem.ranks, kMostRanksOfTiles));
   }
   if (std::cmp_not_equal(config.wave_groups.size(), row_blocks(problem))) {
     return bad_input(
-        fmt::format("groups: {}: expected {} with ctas = 0 by peer_access, one of each "
-                    "rank's rows",
+        fmt::format("groups: {} groups: expected {}, one for the rows of each rank, where tiles "
+                    "push (ctas = 0 by peer_access)",
                     config.wave_groups.size(), row_blocks(problem)));
   }
   // Else the warp that pushes could be passed by two tiles, and would wait for a phase of a barrier
@@ -29,8 +31,8 @@ Expected<void> tiles_can_push(const Problem& problem, const Waiting& config) {
   const std::int64_t steps = (problem.k + step - 1) / step;
   if (steps < config.tile.stages) {
     return bad_input(
-        fmt::format("k = {}: {} steps of {}: expected at least {}, the stages, with ctas = 0 by "
-                    "peer_access",
+        fmt::format("k = {}: {} steps of {}: where tiles push (ctas = 0 by peer_access) expected "
+                    "at least as many as stages, {}: give fewer stages, or ctas of 1 or more",
                     problem.k, steps, step, config.tile.stages));
   }
   return {};
@@ -46,11 +48,17 @@ Expected<void> TraitsOf<Waiting>::check(const Waiting& config) {
   if (!tiles_push(config)) return has_ctas_for(config.transport, config.comm_ctas);
   if (may_push(config.tile)) return {};
   return bad_input(fmt::format(
-      "ctas = 0: expected 1 or more by peer_access with tile {}, {}", to_string(config.tile),
-      config.tile.cluster > 1 ? "in clusters" : "whose wgmmas have 192 rows"));
+      "ctas = 0, or none given, by peer_access: tile {} {}: expected {}, or ctas of 1 or more",
+      to_string(config.tile),
+      config.tile.cluster > 1 ? "of a cluster cannot push"
+                              : "has 192 rows of wgmmas, and cannot push",
+      config.tile.cluster > 1 ? "cluster=1" : "another tile"));
 }
 
 Expected<void> TraitsOf<Waiting>::check(const Problem& problem, const Waiting& config) {
+  if (tiles_push(config)) {
+    if (auto pushes = tiles_can_push(problem, config); !pushes) return pushes;
+  }
   const ArrivalOrder order = arrival_order(problem, config.tile, config.swizzle);
   const auto cuts = arrival_cuts(order, config.wave_groups);
   if (!cuts) return error_of(cuts);
@@ -66,9 +74,6 @@ Expected<void> TraitsOf<Waiting>::check(const Problem& problem, const Waiting& c
         "one would be empty",
         config.k_chunks, problem.k, block_k_of(problem.elements),
         chunk_columns(problem, config.k_chunks)));
-  }
-  if (tiles_push(config)) {
-    if (auto pushes = tiles_can_push(problem, config); !pushes) return pushes;
   }
   if (config.transport == Transport::peer_access) return peers_can_move(problem);
   return {};

@@ -164,29 +164,36 @@ TEST(Arrivals, tiles_push_where_they_can) {
   };
   Waiting other = config;
   other.tile.cluster = 2;
-  EXPECT_EQ(refused(problem, other),
-            "ctas = 0: expected 1 or more by peer_access with tile 128x128x64, in clusters");
+  EXPECT_EQ(
+      refused(problem, other),
+      "ctas = 0, or none given, by peer_access: tile 128x128x64 of a cluster cannot push: expected "
+      "cluster=1, or ctas of 1 or more");
   other.tile = {192, 128, 64, 4, 1};
-  EXPECT_THAT(refused(problem, other), testing::HasSubstr("whose wgmmas have 192 rows"));
+  EXPECT_THAT(refused(problem, other),
+              testing::HasSubstr("tile 192x128x64 has 192 rows of wgmmas"));
   other = config;
-  other.wave_groups = {32, 16, 16};
-  other.swizzle = 2;
-  EXPECT_EQ(refused(problem, other),
-            "groups: 3: expected 2 with ctas = 0 by peer_access, one of each rank's rows");
+  other.wave_groups = {32, 20, 12};  // which do not end with swizzle groups either
+  EXPECT_EQ(
+      refused(problem, other),
+      "groups: 3 groups: expected 2, one for the rows of each rank, where tiles push (ctas = 0 by "
+      "peer_access)");
   Problem shallow = problem;
   shallow.k = 192;
   other = config;
   other.k_chunks = 1;
   EXPECT_EQ(
       refused(shallow, other),
-      "k = 192: 3 steps of 64: expected at least 4, the stages, with ctas = 0 by peer_access");
+      "k = 192: 3 steps of 64: where tiles push (ctas = 0 by peer_access) expected at least as "
+      "many as stages, 4: give fewer stages, or ctas of 1 or more");
   shallow.k = 200;
   EXPECT_EQ(refused(shallow, other), "");
   Problem many = problem;
   many.m = 16 * 512;
   many.ranks = 16;
   other.wave_groups.assign(16, 32);
-  EXPECT_EQ(refused(many, other), "ctas = 0 by peer_access: 16 ranks: expected at most 8");
+  EXPECT_EQ(
+      refused(many, other),
+      "ctas = 0 by peer_access: 16 ranks: tiles push to at most 8: expected ctas of 1 or more");
 }
 
 TEST(Arrivals, chunks_are_whole_steps_and_none_is_empty) {
