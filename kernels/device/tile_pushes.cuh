@@ -9,8 +9,29 @@
 
 namespace overlaptune::kernels::device {
 
-/// Stores every `pushers`-th step of a tile at all peers, and releases each step. It tells the
-/// scheduling warp when a chunk of columns is there, and counts the last one itself. By one thread.
+/// Waits until the stores are at the peers, but those of so many groups, the last ones; of more
+/// than four, it waits for the earlier ones, too.
+__device__ __forceinline__ void wait_for_stores_before(int groups) {
+  switch (groups) {
+    case 0:
+      return wait_for_stores<0>();
+    case 1:
+      return wait_for_stores<1>();
+    case 2:
+      return wait_for_stores<2>();
+    case 3:
+      return wait_for_stores<3>();
+    default:
+      return wait_for_stores<4>();
+  }
+}
+
+/// Stores its part of a tile's steps at the peers, and releases each step. It tells the scheduling
+/// warp when a chunk of columns is there, and counts the last one itself. By one thread.
+///
+/// The tiles of a panel take turns: one stores a step at one peer, the next one the same step at
+/// the next peer, and so on. If each stored its steps at all peers, a stage would be read for as
+/// many times as long, and the ring would stop (docs/results/kernels.md, "Tiles that push").
 template <class K>
 __device__ __forceinline__ void push_tile(const Launch<K>& launch, Items<K>& items, u32 number,
                                           const Stages& stages) {
@@ -21,12 +42,12 @@ __device__ __forceinline__ void push_tile(const Launch<K>& launch, Items<K>& ite
   const int end = launch.order.k_steps;
   const int before = item.steps;
   const int row = item.row;
-  int next = item.column / K::kBlockN;  // the next step to push
-  bool pushed = false;                  // the step before: its store may still read the stage
+  int peer = item.column / K::kBlockN;  // the next one, counted from the first peer of this step
+  bool pushed = false;                  // the step before: stores may still read the stage
   int chunk = 0;                        // chunks that were told of
   // The step at which it is told of.
   int tells_at = rows.chunk_steps < end ? rows.chunk_steps + kArrives : end;
-  bool stored_behind = false;  // a step that lies behind that chunk has been stored
+  int behind = 0;  // steps that were stored and lie behind that chunk
   const auto release = [&](int step) {
     barrier_arrive(stages.empty + 8 * ((before + step) % K::kStages));
   };
@@ -34,31 +55,32 @@ __device__ __forceinline__ void push_tile(const Launch<K>& launch, Items<K>& ite
   for (int step = 0; step < end; ++step) {
     const int at = before + step;
     barrier_wait(stages.full + 8 * (at % K::kStages), at / K::kStages & 1);
-    if (pushed) {
-      wait_for_reads<0>();
-      release(step - 1);
+    const bool pushes = peer < rows.peers;
+    for (; peer < rows.peers; peer += rows.pushers) {
+      store(&rows.gathered[peer], stages.memory + at % K::kStages * K::kStageBytes,
+            step * K::kBlockK, row, 0);
     }
-    pushed = step == next;
-    if (pushed) {
-      for (int peer = 0; peer < rows.peers; ++peer) {
-        store(&rows.gathered[peer], stages.memory + at % K::kStages * K::kStageBytes,
-              step * K::kBlockK, row, 0);
-      }
+    peer -= rows.peers;
+    if (pushes) {
       end_stores();
-      stored_behind = step + kArrives >= tells_at;
-      next += rows.pushers;
+      behind += step + kArrives >= tells_at ? 1 : 0;
     } else {
       release(step);
     }
-    if (step == tells_at) {
-      if (stored_behind) {
-        wait_for_stores<1>();  // the last one lies behind the chunk
+    if (pushed) {
+      if (pushes) {
+        wait_for_reads<1>();  // this step's may go on
       } else {
-        wait_for_stores<0>();
+        wait_for_reads<0>();
       }
+      release(step - 1);
+    }
+    pushed = pushes;
+    if (step == tells_at) {
+      wait_for_stores_before(behind);
       tell_pushed(item, ++chunk);
       tells_at += rows.chunk_steps;
-      stored_behind = false;
+      behind = 0;
     }
   }
   wait_for_reads<0>();

@@ -71,6 +71,11 @@ int pushers_of_panel(const TileOrder& block) {
       std::clamp<std::int64_t>(kSms / block.panels_per_block(), 1, block.columns()));
 }
 
+int pushers_at_once(const TileOrder& block, int sms) {
+  return static_cast<int>(
+      std::min<std::int64_t>(block.panels_per_block() * pushers_of_panel(block), sms));
+}
+
 std::int64_t tiles_before_pushers(const TileOrder& block, int sms) {
   const std::int64_t last_rows = block.column_tiles(block.swizzle_groups() - 1);
   const std::int64_t behind = (block.columns() - pushers_of_panel(block)) * last_rows;

@@ -59,10 +59,11 @@ double waiting_factor(const Tile& tile) {
   return 1 + (is_narrow(tile) ? 0.06 : 0) + (tile.cluster > 1 ? 0.03 : 0);
 }
 
-/// By how much tiles take longer that push: a step that is pushed is released later, and the loads
-/// of a narrow tile have no time to spare (docs/results/kernels.md, "Tiles that push").
-double pushing_factor(const Tile& tile) {
-  return is_narrow(tile) ? 1.12 : 1.03;
+/// By how much tiles take longer that push: a step that is pushed is released later, once for each
+/// peer, and the loads of a narrow tile have no time to spare (docs/results/kernels.md, "Tiles that
+/// push").
+double pushing_factor(const Tile& tile, int ranks) {
+  return is_narrow(tile) ? 1.12 + 0.05 * (ranks - 2) : 1.03 + 0.04 * (ranks - 2);
 }
 
 /// `gemm`: the launch whose tiles push.
@@ -73,7 +74,8 @@ PushingTiles pushing_tiles(const WaitingGemm& gemm, const Tile& tile, const Arri
           .end = gemm.per_launch + gemm.slowdown * gemm.time(last),
           .chunk_gap = is_narrow(tile) ? 0.3 : 0,
           .look = is_narrow(tile) ? 0.3 : 0.1,
-          .tile_time = gemm.tile_time};
+          .tile_time = gemm.tile_time,
+          .at_once = pushers_at_once(order.block, gemm.sms)};
 }
 
 WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arrivals& arrivals,
@@ -86,7 +88,7 @@ WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arr
   if (!shares_tiles(arrivals.way.transport)) work.ctas = 1;
   const double slowdown =
       arrivals.by_tiles()
-          ? pushing_factor(tile)
+          ? pushing_factor(tile, problem.ranks)
           : std::clamp(arrivals.slowdown.gemm * arrivals.feed.gemm_factor(work, model.constants()),
                        1.0, kLargestGemmSlowdown);
   const double tile_time = model.tile_time(work) * waiting_factor(tile);

@@ -68,8 +68,9 @@ Expected<void> set_pushes(const Model::Parts& parts, const Problem& problem, int
 }
 
 /// Sets the times of rows that tiles push. The links bring them as fast as from the CTAs that were
-/// fastest. Half of the time of the smallest exchange goes by behind the last piece, as behind one
-/// of such CTAs. Error: no all_gather by peer access was probed.
+/// fastest, and from each tile as from each CTA where that was fastest. Half of the time of the
+/// smallest exchange goes by behind the last piece, as behind one of such CTAs. Error: no
+/// all_gather by peer access was probed.
 Expected<void> set_tile_pushes(const Model::Parts& parts, const Problem& problem,
                                Arrivals& arrivals) {
   std::optional<double> fastest;
@@ -80,6 +81,8 @@ Expected<void> set_tile_pushes(const Model::Parts& parts, const Problem& problem
     const double smallest = curve(0);
     const double received = static_cast<double>(problem.ranks - 1) / problem.ranks;
     const double per_byte = (curve(arrivals.bytes / received) - smallest) / arrivals.bytes;
+    const double of_one = per_byte * key.comm_ctas;
+    if (!fastest || of_one < arrivals.per_byte_of_one) arrivals.per_byte_of_one = of_one;
     if (fastest && per_byte >= *fastest) continue;
     fastest = per_byte;
     arrivals.per_byte = per_byte;
@@ -101,7 +104,7 @@ double Arrivals::until_pushed(const PushingTiles& tiles, int chunks) const {
   double latest = 0;
   for (int chunk = 0; chunk < chunks; ++chunk) {
     const double part = (chunk + 1.0) / chunks;
-    const double by_links = part * bytes * per_byte;
+    const double by_links = part * bytes * std::max(per_byte, per_byte_of_one / tiles.at_once);
     const double by_tiles = part * (tiles.end - tiles.begin) + (chunk + 1) * tiles.chunk_gap;
     const double by_counts = (chunk + 1) * kCount;
     const double pushed = tiles.begin + std::max({by_links, by_tiles, by_counts});

@@ -28,6 +28,7 @@ struct PushingTiles {
   double chunk_gap = 0;  ///< by which each chunk delays them
   double look = 0;       ///< by which each chunk delays a tile that waits for it
   double tile_time = 0;  ///< of a tile that waits
+  int at_once = 1;       ///< `pushers_at_once`
 };
 
 /// How the rows travel: the part that is the same for every tile.
@@ -39,8 +40,9 @@ struct Arrivals {
                          ///< the last piece, until the peer has it
   double chunk_gap = 0;  ///< of each further chunk of its columns
   double per_byte = 0;   ///< that a rank receives
-  double bytes = 0;      ///< that a rank receives
-  Slowdown slowdown{};   ///< of the GEMM with the probed tile
+  double per_byte_of_one = 0;  ///< where tiles push: if one CTA of each peer sent all
+  double bytes = 0;            ///< that a rank receives
+  Slowdown slowdown{};         ///< of the GEMM with the probed tile
   Feed feed{};
   BackgroundLoad background{};
 

@@ -44,10 +44,11 @@ Expected<void> plan_tile_pushes(const Profile& profile, const Problem& problem,
                                 const ArrivalOrder& order, const GemmKernel& kernel, int chunks,
                                 Schedule& schedule) {
   constexpr int kCtasOfLinks = 16;  // fill them
-  constexpr double kCount = 1;      // of a chunk at the peers
+  const int pushers = std::min(pushers_at_once(order.block, kernel.sms), kCtasOfLinks);
+  constexpr double kCount = 1;  // of a chunk at the peers
   const double received =
       static_cast<double>(order.row_bytes * order.block.block_rows) * (order.blocks - 1);
-  const auto whole = pushed(profile, problem, received, kCtasOfLinks);
+  const auto whole = pushed(profile, problem, received, pushers);
   if (!whole) return error_of(whole);
   const PeerProfile apart = taken_once(profile, *whole);
   const double tile = tile_times(profile, kernel).whole;

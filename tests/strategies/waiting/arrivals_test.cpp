@@ -144,6 +144,7 @@ TEST(Arrivals, the_first_tiles_of_each_panel_push) {
     }
     EXPECT_EQ(number, order.block.tiles());
     EXPECT_EQ(tiles_before_pushers(order.block, sms), last / sms * sms);
+    EXPECT_EQ(pushers_at_once(order.block, sms), std::min<std::int64_t>(pushers * panels, sms));
   }
 }
 

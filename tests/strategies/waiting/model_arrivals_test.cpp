@@ -102,8 +102,9 @@ TEST_F(ArrivalsTest, a_tile_that_begins_when_chunks_have_arrived_in_effect_never
   }
 }
 
-/// The links carry the rows in 70 us, and a count takes 1 us. Half of the 7 us of the smallest
-/// exchange goes by behind a piece.
+/// The links carry the rows in 70 us from 16 CTAs, and one of 4 CTAs would send them in 800, so
+/// that 8 tiles take 100. A count takes 1 us. Half of the 7 us of the smallest exchange goes by
+/// behind a piece.
 TEST_F(ArrivalsTest, rows_that_tiles_push_come_as_fast_as_tiles_or_links) {
   probed_.push_back(measured({Collective::all_gather, 8, 4, Transport::peer_access}, 1024, 9));
   probed_.push_back(
@@ -116,19 +117,23 @@ TEST_F(ArrivalsTest, rows_that_tiles_push_come_as_fast_as_tiles_or_links) {
   EXPECT_TRUE(made->by_tiles());
   EXPECT_DOUBLE_EQ(made->gap, 3.5);
   EXPECT_NEAR(made->bytes * made->per_byte, 70, 0.1);
-  for (const int chunks : {1, 4, 8, 100}) {
-    for (const double tiles : {30.0, 200.0}) {
-      // The last tiles begin at 20 and load a chunk after the other. The peer's tile takes 120.
-      const PushingTiles pushing{
-          .begin = 20, .end = 20 + tiles, .chunk_gap = 0.5, .tile_time = 120};
-      double now = 0;
-      for (int chunk = 1; chunk <= chunks; ++chunk) {
-        const double by_tiles = 20 + chunk * (tiles / chunks + 0.5);
-        const double by_links = 20 + chunk * 70.0 / chunks;
-        now = std::max(now, std::max({by_tiles, by_links, 20.0 + chunk}) + 3.5) + 120.0 / chunks;
-      }
-      EXPECT_NEAR(made->until_pushed(pushing, chunks) + 120, now, 0.1) << chunks << " " << tiles;
+  struct Case {
+    int chunks, at_once;
+    double tiles, links;
+  };
+  for (const auto& [chunks, at_once, tiles, links] :
+       {Case{1, 16, 30, 70}, Case{4, 16, 30, 70}, Case{8, 8, 30, 100}, Case{100, 16, 30, 70},
+        Case{1, 12, 200, 70}, Case{4, 8, 200, 100}, Case{8, 12, 200, 70}, Case{4, 8, 80, 100}}) {
+    // The last tiles begin at 20 and load a chunk after the other. The peer's tile takes 120.
+    const PushingTiles pushing{
+        .begin = 20, .end = 20 + tiles, .chunk_gap = 0.5, .tile_time = 120, .at_once = at_once};
+    double now = 0;
+    for (int chunk = 1; chunk <= chunks; ++chunk) {
+      const double by_tiles = 20 + chunk * (tiles / chunks + 0.5);
+      const double by_links = 20 + chunk * links / chunks;
+      now = std::max(now, std::max({by_tiles, by_links, 20.0 + chunk}) + 3.5) + 120.0 / chunks;
     }
+    EXPECT_NEAR(made->until_pushed(pushing, chunks) + 120, now, 0.1) << chunks << " " << tiles;
   }
 }
 
