@@ -76,6 +76,12 @@ int pushers_at_once(const TileOrder& block, int sms) {
       std::min<std::int64_t>(block.panels_per_block() * pushers_of_panel(block), sms));
 }
 
+double stores_of_pusher(const Problem& problem, const ArrivalOrder& order) {
+  const std::int64_t step = block_k_of(problem.elements);
+  const std::int64_t steps = (problem.k + step - 1) / step;
+  return static_cast<double>(steps * (order.blocks - 1)) / pushers_of_panel(order.block);
+}
+
 std::int64_t tiles_before_pushers(const TileOrder& block, int sms) {
   const std::int64_t last_rows = block.column_tiles(block.swizzle_groups() - 1);
   const std::int64_t behind = (block.columns() - pushers_of_panel(block)) * last_rows;

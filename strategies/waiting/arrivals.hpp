@@ -84,6 +84,9 @@ inline constexpr int kMostRanksOfTiles = 8;
 /// Tiles that push at the same time, on so many SMs.
 [[nodiscard]] int pushers_at_once(const TileOrder& block, int sms);
 
+/// Steps of k that a tile which pushes stores, counted once for each peer.
+[[nodiscard]] double stores_of_pusher(const Problem& problem, const ArrivalOrder& order);
+
 /// The own tiles of the waves that end before the last one that pushes begins.
 [[nodiscard]] std::int64_t tiles_before_pushers(const TileOrder& block, int sms);
 

@@ -59,19 +59,32 @@ double waiting_factor(const Tile& tile) {
   return 1 + (is_narrow(tile) ? 0.06 : 0) + (tile.cluster > 1 ? 0.03 : 0);
 }
 
-/// By how much tiles take longer that push: a step that is pushed is released later, once for each
-/// peer, and the loads of a narrow tile have no time to spare (docs/results/kernels.md, "Tiles that
-/// push").
-double pushing_factor(const Tile& tile, int ranks) {
-  return is_narrow(tile) ? 1.12 + 0.05 * (ranks - 2) : 1.03 + 0.04 * (ranks - 2);
+/// By how much tiles take longer where a rank's own ones push.
+struct PushingFactors {
+  double pushing = 1;  ///< those that do
+  double own = 1;      ///< the own ones in the mean
+};
+
+/// A store holds a tile up: it reads a stage, which is released later. And the loads of a narrow
+/// tile have no time to spare for a storing warp that releases stages (docs/results/kernels.md,
+/// "Tiles that push").
+PushingFactors pushing_factors(const Problem& problem, const Tile& tile, const ArrivalOrder& order,
+                               double tile_time) {
+  constexpr double kStore = 0.13;
+  const double without = is_narrow(tile) ? 1.06 : 1;
+  const double held = kStore * stores_of_pusher(problem, order) / tile_time;
+  const auto columns = static_cast<double>(order.block.columns());
+  return {.pushing = without + held,
+          .own = without + held * pushers_of_panel(order.block) / columns};
 }
 
 /// `gemm`: the launch whose tiles push.
-PushingTiles pushing_tiles(const WaitingGemm& gemm, const Tile& tile, const ArrivalOrder& order) {
+PushingTiles pushing_tiles(const WaitingGemm& gemm, const PushingFactors& factors, const Tile& tile,
+                           const ArrivalOrder& order) {
   const std::int64_t before = tiles_before_pushers(order.block, gemm.sms);
   const std::int64_t last = std::min(before + gemm.sms, order.block.tiles());
-  return {.begin = gemm.per_launch + gemm.slowdown * gemm.time(before),
-          .end = gemm.per_launch + gemm.slowdown * gemm.time(last),
+  return {.begin = gemm.per_launch + factors.pushing * gemm.time(before),
+          .end = gemm.per_launch + factors.pushing * gemm.time(last),
           .chunk_gap = is_narrow(tile) ? 0.3 : 0,
           .look = is_narrow(tile) ? 0.3 : 0.1,
           .tile_time = gemm.tile_time,
@@ -86,12 +99,13 @@ WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arr
   tiles.blocks = order.blocks;
   GemmWork work = model.work(tile, walked_together(tiles), problem.k, sms);
   if (!shares_tiles(arrivals.way.transport)) work.ctas = 1;
+  const double tile_time = model.tile_time(work) * waiting_factor(tile);
+  const PushingFactors factors = pushing_factors(problem, tile, order, tile_time);
   const double slowdown =
       arrivals.by_tiles()
-          ? pushing_factor(tile, problem.ranks)
+          ? factors.own
           : std::clamp(arrivals.slowdown.gemm * arrivals.feed.gemm_factor(work, model.constants()),
                        1.0, kLargestGemmSlowdown);
-  const double tile_time = model.tile_time(work) * waiting_factor(tile);
   // The rows of the last rank come last.
   const double clock =
       clock_slowdown_waiting(parts.clock, problem, arrivals.background,
@@ -103,7 +117,7 @@ WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arr
                    .sms = sms,
                    .ctas = work.ctas,
                    .slowdown = slowdown};
-  if (arrivals.by_tiles()) gemm.pushing = pushing_tiles(gemm, tile, order);
+  if (arrivals.by_tiles()) gemm.pushing = pushing_tiles(gemm, factors, tile, order);
   return gemm;
 }
 

@@ -38,6 +38,12 @@ Expected<PlannedCollective> plan_push(const Profile& profile, const Problem& pro
   return PlannedCollective{.run = piece};
 }
 
+/// For how long its stores hold a tile up that pushes (docs/results/kernels.md, "Tiles that push").
+double held_by_stores(const Problem& problem, const ArrivalOrder& order) {
+  constexpr double kStore = 0.13;
+  return kStore * stores_of_pusher(problem, order);
+}
+
 /// Chunk after chunk of the rows that tiles push, to all peers at once: as fast as the tiles load
 /// them, or as the links carry them. A peer has them somewhat later, as at the end of a collective.
 Expected<void> plan_tile_pushes(const Profile& profile, const Problem& problem,
@@ -51,7 +57,7 @@ Expected<void> plan_tile_pushes(const Profile& profile, const Problem& problem,
   const auto whole = pushed(profile, problem, received, pushers);
   if (!whole) return error_of(whole);
   const PeerProfile apart = taken_once(profile, *whole);
-  const double tile = tile_times(profile, kernel).whole;
+  const double tile = tile_times(profile, kernel).whole + held_by_stores(problem, order);
   const double moving = whole->time - whole->latency;
   const double both = std::max(tile, moving);
   const auto waves =
@@ -142,7 +148,16 @@ Expected<Schedule> SimulationOf<Waiting>::schedule(const Profile& profile, const
   }
   const TileTimes times = tile_times(profile, kernel);
   kernel.order = order.block;
-  schedule.gemms.push_back({.times = times, .schedule = tiles_of(kernel, times, order, cuts)});
+  TileSchedule tiles = tiles_of(kernel, times, order, cuts);
+  if (by_tiles) {
+    // All own tiles alike, though not all of them push.
+    const double pushing =
+        pushers_of_panel(order.block) / static_cast<double>(order.block.columns());
+    for (std::size_t run = 0; run < tiles.group_runs.front(); ++run) {
+      tiles.runs[run].time += pushing * held_by_stores(problem, order);
+    }
+  }
+  schedule.gemms.push_back({.times = times, .schedule = std::move(tiles)});
   return schedule;
 }
 

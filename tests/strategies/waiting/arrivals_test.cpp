@@ -148,6 +148,14 @@ TEST(Arrivals, the_first_tiles_of_each_panel_push) {
   }
 }
 
+/// 130 steps of 64 columns, the last one with 16, which three peers need. 132 SMs have tiles of 12
+/// panels of 128 rows, 11 of each, of which 10 are there.
+TEST(Arrivals, each_pusher_has_as_many_stores) {
+  const Problem problem{Op::all_gather_gemm, 4 * 12 * 128, 1280, 129 * 64 + 16, Elements::bf16, 4};
+  const ArrivalOrder order = arrival_order(problem, {128, 128, 64, 4, 1}, 2);
+  EXPECT_DOUBLE_EQ(stores_of_pusher(problem, order), 130 * 3 / 10.0);
+}
+
 TEST(Arrivals, tiles_push_where_they_can) {
   const Tile tile{128, 128, 64, 4, 1};
   const Problem problem{Op::all_gather_gemm, 1024, 1024, 8192, Elements::bf16, 2};
