@@ -9,9 +9,9 @@
 
 namespace overlaptune::kernels::device {
 
-/// Waits until the stores are at the peers, but those of so many groups, the last ones; of more
-/// than four, it waits for the earlier ones, too.
-__device__ __forceinline__ void wait_for_stores_before(int groups) {
+/// Waits until the stores of all groups but the last ones are at the peers. It leaves out four
+/// groups at most.
+__device__ __forceinline__ void wait_for_stores_but(int groups) {
   switch (groups) {
     case 0:
       return wait_for_stores<0>();
@@ -29,9 +29,9 @@ __device__ __forceinline__ void wait_for_stores_before(int groups) {
 /// Stores its part of a tile's steps at the peers, and releases each step. It tells the scheduling
 /// warp when a chunk of columns is there, and counts the last one itself. By one thread.
 ///
-/// The tiles of a panel take turns: one stores a step at one peer, the next one the same step at
-/// the next peer, and so on. If each stored its steps at all peers, a stage would be read for as
-/// many times as long, and the ring would stop (docs/results/kernels.md, "Tiles that push").
+/// The stores of a row panel are numbered `step * peers + peer`. The tile of column c has those
+/// with the numbers c, c + pushers, c + 2 * pushers and so on. So where as many tiles push as there
+/// are peers, no stage is read by more than one store.
 template <class K>
 __device__ __forceinline__ void push_tile(const Launch<K>& launch, Items<K>& items, u32 number,
                                           const Stages& stages) {
@@ -42,7 +42,7 @@ __device__ __forceinline__ void push_tile(const Launch<K>& launch, Items<K>& ite
   const int end = launch.order.k_steps;
   const int before = item.steps;
   const int row = item.row;
-  int peer = item.column / K::kBlockN;  // the next one, counted from the first peer of this step
+  int peer = item.column / K::kBlockN;  // of the next store, counted on from this step's first one
   bool pushed = false;                  // the step before: stores may still read the stage
   int chunk = 0;                        // chunks that were told of
   // The step at which it is told of.
@@ -77,7 +77,7 @@ __device__ __forceinline__ void push_tile(const Launch<K>& launch, Items<K>& ite
     }
     pushed = pushes;
     if (step == tells_at) {
-      wait_for_stores_before(behind);
+      wait_for_stores_but(behind);
       tell_pushed(item, ++chunk);
       tells_at += rows.chunk_steps;
       behind = 0;

@@ -76,10 +76,13 @@ int pushers_at_once(const TileOrder& block, int sms) {
       std::min<std::int64_t>(block.panels_per_block() * pushers_of_panel(block), sms));
 }
 
-double stores_of_pusher(const Problem& problem, const ArrivalOrder& order) {
-  const std::int64_t step = block_k_of(problem.elements);
-  const std::int64_t steps = (problem.k + step - 1) / step;
-  return static_cast<double>(steps * (order.blocks - 1)) / pushers_of_panel(order.block);
+double part_that_pushes(const TileOrder& block) {
+  return pushers_of_panel(block) / static_cast<double>(block.columns());
+}
+
+double bytes_of_pusher(const ArrivalOrder& order) {
+  const std::int64_t panel = order.row_bytes * order.block.block_m;
+  return static_cast<double>(panel * (order.blocks - 1)) / pushers_of_panel(order.block);
 }
 
 std::int64_t tiles_before_pushers(const TileOrder& block, int sms) {

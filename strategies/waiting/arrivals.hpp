@@ -75,17 +75,20 @@ struct ArrivingRows {
 /// Most ranks of a GEMM whose tiles push: its parameters have room for the memory of so many.
 inline constexpr int kMostRanksOfTiles = 8;
 
-/// Tiles of each row panel that push its rows, where tiles push, the first ones; in turn, each
-/// stores a step of k at a peer. So many of all panels together run at once on 132 SMs if all
-/// panels are walked together: later ones would keep the peers waiting. The SMs of this GPU do not
-/// count, as all ranks must agree. `block`: the order in a row block.
+/// Tiles of each row panel that push its rows, where tiles push: the first ones. So many of all panels together
+/// run at once on 132 SMs if all panels are walked together: later ones would keep the peers
+/// waiting. The SMs of this GPU do not count, as all ranks must agree. `block`: the order in a row
+/// block.
 [[nodiscard]] int pushers_of_panel(const TileOrder& block);
 
-/// Tiles that push at the same time, on so many SMs.
+/// The most tiles that push at the same time, on so many SMs.
 [[nodiscard]] int pushers_at_once(const TileOrder& block, int sms);
 
-/// Steps of k that a tile which pushes stores, counted once for each peer.
-[[nodiscard]] double stores_of_pusher(const Problem& problem, const ArrivalOrder& order);
+/// The part of the tiles of a row block that push.
+[[nodiscard]] double part_that_pushes(const TileOrder& block);
+
+/// Bytes that a tile which pushes stores, at all peers together.
+[[nodiscard]] double bytes_of_pusher(const ArrivalOrder& order);
 
 /// The own tiles of the waves that end before the last one that pushes begins.
 [[nodiscard]] std::int64_t tiles_before_pushers(const TileOrder& block, int sms);

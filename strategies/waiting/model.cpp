@@ -68,14 +68,11 @@ struct PushingFactors {
 /// A store holds a tile up: it reads a stage, which is released later. And the loads of a narrow
 /// tile have no time to spare for a storing warp that releases stages (docs/results/kernels.md,
 /// "Tiles that push").
-PushingFactors pushing_factors(const Problem& problem, const Tile& tile, const ArrivalOrder& order,
-                               double tile_time) {
-  constexpr double kStore = 0.13;
-  const double without = is_narrow(tile) ? 1.06 : 1;
-  const double held = kStore * stores_of_pusher(problem, order) / tile_time;
-  const auto columns = static_cast<double>(order.block.columns());
-  return {.pushing = without + held,
-          .own = without + held * pushers_of_panel(order.block) / columns};
+PushingFactors pushing_factors(const Tile& tile, const ArrivalOrder& order, double tile_time) {
+  constexpr double kStored = 1e5;  // bytes per microsecond
+  const double held = bytes_of_pusher(order) / kStored;
+  const double longer = (is_narrow(tile) ? 0.08 : 0) + held / tile_time;
+  return {.pushing = 1 + longer, .own = 1 + longer * part_that_pushes(order.block)};
 }
 
 /// `gemm`: the launch whose tiles push.
@@ -83,8 +80,9 @@ PushingTiles pushing_tiles(const WaitingGemm& gemm, const PushingFactors& factor
                            const ArrivalOrder& order) {
   const std::int64_t before = tiles_before_pushers(order.block, gemm.sms);
   const std::int64_t last = std::min(before + gemm.sms, order.block.tiles());
-  return {.begin = gemm.per_launch + factors.pushing * gemm.time(before),
-          .end = gemm.per_launch + factors.pushing * gemm.time(last),
+  const double begin = gemm.per_launch + factors.own * gemm.time(before);
+  return {.begin = begin,
+          .end = begin + factors.pushing * (gemm.time(last) - gemm.time(before)),
           .chunk_gap = is_narrow(tile) ? 0.3 : 0,
           .look = is_narrow(tile) ? 0.3 : 0.1,
           .tile_time = gemm.tile_time,
@@ -100,7 +98,8 @@ WaitingGemm gemm_of(const Model::Parts& parts, const Problem& problem, const Arr
   GemmWork work = model.work(tile, walked_together(tiles), problem.k, sms);
   if (!shares_tiles(arrivals.way.transport)) work.ctas = 1;
   const double tile_time = model.tile_time(work) * waiting_factor(tile);
-  const PushingFactors factors = pushing_factors(problem, tile, order, tile_time);
+  PushingFactors factors;
+  if (arrivals.by_tiles()) factors = pushing_factors(tile, order, tile_time);
   const double slowdown =
       arrivals.by_tiles()
           ? factors.own

@@ -39,13 +39,14 @@ Expected<PlannedCollective> plan_push(const Profile& profile, const Problem& pro
 }
 
 /// For how long its stores hold a tile up that pushes (docs/results/kernels.md, "Tiles that push").
-double held_by_stores(const Problem& problem, const ArrivalOrder& order) {
-  constexpr double kStore = 0.13;
-  return kStore * stores_of_pusher(problem, order);
+double held_by_stores(const ArrivalOrder& order) {
+  constexpr double kStored = 1e5;  // bytes per microsecond
+  return bytes_of_pusher(order) / kStored;
 }
 
-/// Chunk after chunk of the rows that tiles push, to all peers at once: as fast as the tiles load
-/// them, or as the links carry them. A peer has them somewhat later, as at the end of a collective.
+/// Chunk after chunk of the rows that tiles push, to all peers side by side: as fast as the tiles
+/// load them, or as the links carry them. A peer has them somewhat later, as at the end of a
+/// collective.
 Expected<void> plan_tile_pushes(const Profile& profile, const Problem& problem,
                                 const ArrivalOrder& order, const GemmKernel& kernel, int chunks,
                                 Schedule& schedule) {
@@ -57,20 +58,22 @@ Expected<void> plan_tile_pushes(const Profile& profile, const Problem& problem,
   const auto whole = pushed(profile, problem, received, pushers);
   if (!whole) return error_of(whole);
   const PeerProfile apart = taken_once(profile, *whole);
-  const double tile = tile_times(profile, kernel).whole + held_by_stores(problem, order);
+  const double held = held_by_stores(order);
+  const double tile = tile_times(profile, kernel).whole;
   const double moving = whole->time - whole->latency;
-  const double both = std::max(tile, moving);
+  const double both = std::max(tile + held, moving);
   const auto waves =
       static_cast<double>(tiles_before_pushers(order.block, kernel.sms) / kernel.sms);
+  const double before = waves * (tile + held * part_that_pushes(order.block));
   schedule.tiles_push = true;
   schedule.peer = PeerProfile{.start = apart.start + apart.finish};
   for (int chunk = 0; chunk < chunks; ++chunk) {
     for (int peer = 1; peer < order.blocks; ++peer) {
       CollectiveRun run = *whole;
-      // A step goes to all peers at once: the first one has the time of all.
-      run.time = peer > 1 ? 0 : std::max(kCount, both / chunks) + (chunk == 0 ? waves * tile : 0);
+      // Steps go to all peers side by side: the first one has the time of all.
+      run.time = peer > 1 ? 0 : std::max(kCount, both / chunks) + (chunk == 0 ? before : 0);
       run.wire_bytes = received / chunks / (order.blocks - 1);
-      run.queue = queue_of(*whole->profile, moving / both);
+      run.queue = queue_of(*whole->profile, pushers * moving / (kCtasOfLinks * both));
       schedule.collectives.push_back({.run = run});
     }
   }
@@ -151,11 +154,8 @@ Expected<Schedule> SimulationOf<Waiting>::schedule(const Profile& profile, const
   TileSchedule tiles = tiles_of(kernel, times, order, cuts);
   if (by_tiles) {
     // All own tiles alike, though not all of them push.
-    const double pushing =
-        pushers_of_panel(order.block) / static_cast<double>(order.block.columns());
-    for (std::size_t run = 0; run < tiles.group_runs.front(); ++run) {
-      tiles.runs[run].time += pushing * held_by_stores(problem, order);
-    }
+    const double held = held_by_stores(order) * part_that_pushes(order.block);
+    for (std::size_t run = 0; run < tiles.group_runs.front(); ++run) tiles.runs[run].time += held;
   }
   schedule.gemms.push_back({.times = times, .schedule = std::move(tiles)});
   return schedule;

@@ -100,10 +100,13 @@ class Bench {
     return time_of(stream_.get(), [&](std::size_t) { run(launch); });
   }
 
-  /// Whether all row blocks of C are alike after a run into memory that was no number.
+  /// Whether all row blocks of C are alike after a run in which neither the rows nor C were numbers
+  /// before. (`plan_check` compares results with fp32 products.)
   [[nodiscard]] bool is_right(const PushLaunch& launch) const {
     const std::size_t block = bytes_of_elements(problem_.m / problem_.ranks * problem_.n);
     OVT_CHECK(cudaMemsetAsync(gathered_.get(), 0xff, bytes_of_elements(problem_.m * problem_.k),
+                              stream_.get()));
+    OVT_CHECK(cudaMemsetAsync(c_.get(), 0xff, block * static_cast<std::size_t>(problem_.ranks),
                               stream_.get()));
     run(launch);
     std::vector<char> c(block * static_cast<std::size_t>(problem_.ranks));
@@ -113,8 +116,8 @@ class Bench {
   }
 
  private:
-  /// Where each rank has its copy of the rows of rank 0: rank r has those that this launch takes
-  /// for rows of the rank r before it.
+  /// The matrix of each rank, of which the launch writes the first row block only: that of rank r
+  /// begins where this launch has row block `ranks - r`.
   [[nodiscard]] std::vector<void*> peers() const {
     const std::size_t block = bytes_of_elements(problem_.m / problem_.ranks * problem_.k);
     std::vector<void*> list;
@@ -179,8 +182,9 @@ void measure_shape(GeneratedGemms& gemms, int ranks, std::int64_t m, std::int64_
 void measure(const cudaDeviceProp& properties) {
   GeneratedGemms gemms;
   const int sms = properties.multiProcessorCount;
-  fmt::print("{}, bf16, K 8192, a row block for each rank, but one pushed by the launch, us\n\n",
-             properties.name);
+  fmt::print(
+      "{}, bf16, K 8192, a row block for each rank, all but one pushed by the launch, us\n\n",
+      properties.name);
   fmt::print(
       "| ranks | M | N | tile | CTAs that push | rows there | in 4 chunks | 1 chunk | 2 | 4 | 8 | "
       "tiles push 2 chunks | 4 | 8 | 16 |\n"

@@ -3,7 +3,7 @@
 // multiplied with its own operands, to its last step; each subtile of the result is stored once, at
 // the place that its rank has for it, and rows that are pushed arrive. CMakeLists.txt compiles this
 // file for each kind of kernel: it gives the macros of its tile, and RANKS, 0 for a kernel that
-// waits for rows; of those, TILES_PUSH for one whose tiles push them.
+// waits for rows; of those, TILES_PUSH ranks for one whose tiles push them.
 
 #include <algorithm>
 #include <atomic>
@@ -45,18 +45,21 @@ constexpr device::HopperTile kTile{.block_m = BLOCK_M,
                                    .operand = device::Element::bf16,
                                    .result = device::Element::bf16};
 constexpr int kGroups = 16;
-constexpr int kRanks = RANKS ? RANKS : TILES_PUSH ? 3 : 2;
+constexpr int kRanks = RANKS > 0 ? RANKS : TILES_PUSH > 0 ? TILES_PUSH : 2;
 #if RANKS
 using Feed = device::RowsThere;
 using Epilogue = device::AtRanks<RANKS, kGroups>;
 #else
-using Feed = std::conditional_t<TILES_PUSH, device::PushedByTiles<kGroups>, device::Rows<kGroups>>;
+using Feed =
+    std::conditional_t<(TILES_PUSH > 0), device::PushedByTiles<kGroups>, device::Rows<kGroups>>;
 using Epilogue = device::IntoC<1>;
 #endif
 using Kernel = device::HopperGemm<kTile, Feed, Epilogue>;
 
 /// How often each subtile was stored: by matrix, column, row and block.
 std::map<std::tuple<int, int, int, int>, int> stores_made;
+/// How often each step of a row panel arrived at a peer: by matrix, column and row.
+std::map<std::tuple<int, int, int>, int> pushes_made;
 
 constexpr int kMostCtas = 16;  // of a rank
 constexpr int kSwizzle = 2;
@@ -132,6 +135,7 @@ class Ranks {
   /// its memory is in use for something else.
   void run(emulator::Machine& machine) {
     stores_made.clear();
+    pushes_made.clear();
     emulator::on_store = [this](int matrix, int x, int y, int z) { note_store(matrix, x, y, z); };
     if (RANKS > 0) permits_.watch();
     emulator::Meeting gate;
@@ -404,6 +408,7 @@ void Ranks::set_up() {
     }
   };
   emulator::on_push = [this, block_bytes](int matrix, int x, int y) {
+    ++pushes_made[{matrix, x, y}];
     const int sender = matrix % ranks_;
     char* const there =
         received_[static_cast<std::size_t>(matrix / ranks_)].data() + sender * block_bytes;
@@ -494,6 +499,10 @@ void Ranks::bring_rows(emulator::Machine& machine, emulator::Meeting& gate, int 
 }
 
 void Ranks::expect_received() const {
+  if (TILES_PUSH) {
+    EXPECT_EQ(as_int(std::ssize(pushes_made)), ranks_ * (ranks_ - 1) * case_.panels * case_.steps);
+    for (const auto& [step, times] : pushes_made) EXPECT_EQ(times, kLaunches);
+  }
   for (std::size_t rank = 0; rank < received_.size(); ++rank) {
     for (std::size_t peer = 0; peer < own_.size(); ++peer) {
       if (peer == rank) continue;
@@ -531,6 +540,16 @@ std::vector<Case> cases() {
   // The loads of some items go ahead of what else is to be done for them.
   list.push_back(
       {.op = ops.front(), .ctas = 2, .steps = 1, .panels = 2, .columns = 4, .rounds = 25});
+#elif TILES_PUSH > 3
+  // More and fewer pushers than peers.
+  for (const int pushing : {1, 3, 7, 10}) {
+    for (const int chunks : {1, 2, 5, 13}) {
+      list.push_back({.ctas = 4, .room = 2, .steps = 13, .panels = 1, .columns = 10, .rounds = 1});
+      list.back().has_barrier = chunks != 2;
+      list.back().pushing = pushing;
+      list.back().chunks = chunks;
+    }
+  }
 #elif TILES_PUSH
   for (const int chunks : {1, 2, 3}) {
     for (const int pushing : {1, 2, 3}) {

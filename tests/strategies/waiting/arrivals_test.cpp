@@ -148,12 +148,18 @@ TEST(Arrivals, the_first_tiles_of_each_panel_push) {
   }
 }
 
-/// 130 steps of 64 columns, the last one with 16, which three peers need. 132 SMs have tiles of 12
-/// panels of 128 rows, 11 of each, of which 10 are there.
-TEST(Arrivals, each_pusher_has_as_many_stores) {
-  const Problem problem{Op::all_gather_gemm, 4 * 12 * 128, 1280, 129 * 64 + 16, Elements::bf16, 4};
-  const ArrivalOrder order = arrival_order(problem, {128, 128, 64, 4, 1}, 2);
-  EXPECT_DOUBLE_EQ(stores_of_pusher(problem, order), 130 * 3 / 10.0);
+/// Row blocks of 12 panels of 128 rows of 16512 bytes, which three peers need. On 132 SMs, 11 tiles
+/// of a panel could push.
+TEST(Arrivals, each_pusher_has_its_part_of_a_panel) {
+  const auto with_columns = [](int columns) {
+    const Problem problem{
+        Op::all_gather_gemm, 4 * 12 * 128, columns * 128, 8256, Elements::bf16, 4};
+    return arrival_order(problem, {128, 128, 64, 4, 1}, 2);
+  };
+  EXPECT_DOUBLE_EQ(bytes_of_pusher(with_columns(10)), 3 * 128 * 16512 / 10.0);
+  EXPECT_DOUBLE_EQ(part_that_pushes(with_columns(10).block), 1);
+  EXPECT_DOUBLE_EQ(bytes_of_pusher(with_columns(44)), 3 * 128 * 16512 / 11.0);
+  EXPECT_DOUBLE_EQ(part_that_pushes(with_columns(44).block), 0.25);
 }
 
 TEST(Arrivals, tiles_push_where_they_can) {
