@@ -53,7 +53,8 @@ const LearnedScore& Ranking::choice() const {
 }
 
 bool same_kernels(const Config& a, const Config& b) {
-  return strategy_of(a) == strategy_of(b) && tile_of(a) == tile_of(b);
+  return strategy_of(a) == strategy_of(b) && tile_of(a) == tile_of(b) &&
+         tiles_push(a) == tiles_push(b);
 }
 
 void LearnedModel::learn(const Candidate& candidate) {
@@ -83,6 +84,19 @@ std::vector<Strategy> LearnedModel::measured_strategies(Op op) const {
   }
   if (!measured.empty()) measured.insert(kBaseline);
   return {measured.begin(), measured.end()};
+}
+
+bool LearnedModel::was_tried(Op op, const Config& config) const {
+  bool any = false;
+  for (const Measured& each : measured_) {
+    if (each.problem.op != op) continue;
+    any = true;
+    for (const Scored& scored : each.fastest) {
+      const bool same_strategy = strategy_of(scored.config) == strategy_of(config);
+      if (same_strategy && tiles_push(scored.config) == tiles_push(config)) return true;
+    }
+  }
+  return !any;
 }
 
 bool LearnedModel::has_kernels_of(const Problem& problem, const Config& config) const {

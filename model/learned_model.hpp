@@ -37,8 +37,8 @@ struct LearnedScore {
 [[nodiscard]] bool is_surely_faster(const LearnedScore& config, const LearnedScore& sequential,
                                     const ProblemCorrections& corrections);
 
-/// The kernels that a config launches: configs of one strategy and tile share them, whatever the
-/// sizes of the problem.
+/// Whether two configs launch the same kernels: those of one strategy and tile, which push or do
+/// not, share them, whatever the sizes of the problem.
 [[nodiscard]] bool same_kernels(const Config& a, const Config& b);
 
 /// The configs that are worth a look for one problem.
@@ -65,6 +65,10 @@ class LearnedModel {
   /// The strategies of which a config was measured for the op, and `sequential`; empty where none
   /// was. What a platform never ran is a matter for tuning, not for answers.
   [[nodiscard]] std::vector<Strategy> measured_strategies(Op op) const;
+  /// Whether a config of the same strategy was measured for the op, and, if the tiles of this one
+  /// push, one whose tiles did; true where none was measured at all. As of `measured_strategies`,
+  /// only the fastest of each problem are known.
+  [[nodiscard]] bool was_tried(Op op, const Config& config) const;
   /// Whether the kernels of a config are those of the fastest config that was measured for some
   /// problem of the same op, elements and ranks. Such kernels are compiled already, or ahead
   /// (`overlaptune kernels --db`).

@@ -42,6 +42,8 @@ double BestConfigs::limit() const {
 
 void BestConfigs::offer(Scored scored) {
   if (scored.time.count() >= limit()) return;
+  const bool is_baseline = strategy_of(scored.config) == kBaseline;
+  if (accepts_ && !is_baseline && !accepts_(scored.config)) return;
   const auto at = std::ranges::upper_bound(scored_, scored.time, {}, &Scored::time);
   scored_.insert(at, std::move(scored));
   if (scored_.size() > wanted_) scored_.pop_back();
@@ -83,7 +85,7 @@ Expected<std::vector<Scored>> search(const Model& model, const Problem& problem,
     const auto why = model.predict(problem, Config{}, launch);
     return why ? bad_input("model: sequential cannot be predicted") : error_of(why);
   }
-  BestConfigs best(std::max(1, options.best), options.stop);
+  BestConfigs best(std::max(1, options.best), options.stop, options.accepts);
   best.offer(sequential.front());
   for (const StrategyModel* strategy : strategy_models()) {
     const StrategyTraits& traits = traits_of(strategy->strategy());

@@ -18,8 +18,12 @@ struct Scored {
 /// The best configs found so far, one for each combination that was offered.
 class BestConfigs {
  public:
-  explicit BestConfigs(int wanted, std::function<bool()> stop = {})
-      : wanted_(static_cast<std::size_t>(wanted)), stop_(std::move(stop)) {}
+  /// `stop`, `accepts`: as of `SearchOptions`.
+  explicit BestConfigs(int wanted, std::function<bool()> stop = {},
+                       std::function<bool(const Config&)> accepts = {})
+      : wanted_(static_cast<std::size_t>(wanted)),
+        stop_(std::move(stop)),
+        accepts_(std::move(accepts)) {}
 
   /// Whether the caller asks the search to end. Its result is then what was found so far.
   [[nodiscard]] bool stopped() const { return stop_ && stop_(); }
@@ -38,6 +42,7 @@ class BestConfigs {
  private:
   std::size_t wanted_;
   std::function<bool()> stop_;
+  std::function<bool(const Config&)> accepts_;
   std::vector<Scored> scored_;
 };
 
@@ -63,6 +68,8 @@ struct SearchOptions {
   int best = 1;
   /// Strategies to consider; empty: all that the model knows. `sequential` is always considered.
   std::vector<Strategy> strategies{};
+  /// Which of their configs to consider; empty: all. Not asked about `sequential`.
+  std::function<bool(const Config&)> accepts{};
   /// SMs that plans leave alone (`LearnedModel::rank` only).
   int free_sms = 0;
   /// Called now and then. Once it returns true, the search ends with what it has, which need not be

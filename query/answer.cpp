@@ -89,11 +89,13 @@ Expected<Answer> predicted_answer(const LearnedModel& model, const Problem& prob
                                   const Terms& terms) {
   const auto strategies = proposed(model, problem.op, terms);
   if (!strategies) return error_of(strategies);
-  auto ranking = model.rank(problem, terms.launch,
-                            {.space = Space::subset,
-                             .best = kProposals,
-                             .strategies = *strategies,
-                             .free_sms = terms.free_sms});
+  auto ranking = model.rank(
+      problem, terms.launch,
+      {.space = Space::subset,
+       .best = kProposals,
+       .strategies = *strategies,
+       .accepts = [&](const Config& config) { return model.was_tried(problem.op, config); },
+       .free_sms = terms.free_sms});
   if (!ranking) return error_of(ranking);
   std::erase_if(ranking->scores,
                 [&](const LearnedScore& each) { return !allows(terms, strategy_of(each.config)); });

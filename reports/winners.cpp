@@ -120,8 +120,7 @@ std::string brief_exchange(const Config& config) {
                                       [&](const auto& transport) { text = to_string(transport); });
   if (text.empty()) text = to_string(transport_of(config));
   if (comm_ctas(config) != 0) text += fmt::format(" × {}", comm_ctas(config));
-  const auto* waiting = std::get_if<Waiting>(&config);
-  if (waiting != nullptr && tiles_push(*waiting)) text += " by tiles";
+  if (tiles_push(config)) text += " by tiles";
   with_field<config_field::Wait>(config, [&](Wait wait) {
     if (wait == Wait::kernel) text += ", kernel waits";
   });

@@ -115,6 +115,12 @@ inline constexpr std::int64_t kMostTiles = std::int64_t{1} << 62;
   return std::visit(own_tile, config);
 }
 
+/// Whether the tiles of a rank's own rows push them (`kTilesPush`).
+[[nodiscard]] inline bool tiles_push(const Config& config) {
+  const auto* const waiting = std::get_if<Waiting>(&config);
+  return waiting != nullptr && tiles_push(*waiting);
+}
+
 /// The wave groups of a config; null where its strategy has none.
 [[nodiscard]] inline std::vector<std::int64_t>* wave_groups_of(Config& config) {
   const auto own_groups = [](auto& own) -> std::vector<std::int64_t>* {

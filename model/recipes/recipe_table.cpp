@@ -72,11 +72,13 @@ class TableMaker {
 
   Expected<void> search(std::int64_t rows) {
     const Problem problem = problem_of(weight_, rows);
-    const auto ranking = model_.rank(problem, wish_.launch,
-                                     {.space = Space::subset,
-                                      .best = kProposals,
-                                      .strategies = wish_.strategies,
-                                      .free_sms = wish_.free_sms});
+    const auto ranking = model_.rank(
+        problem, wish_.launch,
+        {.space = Space::subset,
+         .best = kProposals,
+         .strategies = wish_.strategies,
+         .accepts = [&](const Config& config) { return model_.was_tried(problem.op, config); },
+         .free_sms = wish_.free_sms});
     if (!ranking) return error_of(ranking);
     propose(problem, ranking->sequential.config);
     int taken = 0;
@@ -111,7 +113,7 @@ class TableMaker {
     if (tile_of(config).is_library()) return kNoKernel;
     const std::size_t known = table_.kernel_of(config);
     if (known != kNoKernel) return known;
-    table_.kernels.push_back({strategy_of(config), tile_of(config)});
+    table_.kernels.push_back({strategy_of(config), tile_of(config), tiles_push(config)});
     return table_.kernels.size() - 1;
   }
 
@@ -170,7 +172,7 @@ class TableMaker {
 }  // namespace
 
 std::size_t RecipeTable::kernel_of(const Config& config) const {
-  const TileKernel wanted{strategy_of(config), tile_of(config)};
+  const TileKernel wanted{strategy_of(config), tile_of(config), tiles_push(config)};
   const auto found = std::find(kernels.begin(), kernels.end(), wanted);
   return found == kernels.end() ? kNoKernel : static_cast<std::size_t>(found - kernels.begin());
 }

@@ -24,6 +24,7 @@ inline constexpr double kNeverFast = std::numeric_limits<double>::infinity();
 struct TileKernel {
   Strategy strategy{};
   Tile tile{};
+  bool tiles_push = false;
   friend auto operator<=>(const TileKernel&, const TileKernel&) = default;
 };
 

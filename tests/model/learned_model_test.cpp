@@ -191,6 +191,36 @@ TEST_F(LearnedModelTest, of_each_problem_the_three_fastest_are_known) {
       (std::vector{strategy_of<Sequential>(), strategy_of<Signaled>(), strategy_of<PeerStore>()}));
 }
 
+/// Kernels whose tiles push are others than those of the same tile that wait for copies.
+TEST_F(LearnedModelTest, tiles_that_push_are_a_way_of_their_own) {
+  const Problem problem{Op::all_gather_gemm, 2048, 2560, 8192, Elements::bf16, 8};
+  LearnedModel taught = model();
+  const auto best = [&](bool pushing) {
+    return value_or_throw(
+               search(taught.analytic(), problem, Launch::graph,
+                      {.strategies = {strategy_of<Waiting>()},
+                       .accepts =
+                           [&](const Config& config) { return tiles_push(config) == pushing; }}))
+        .front();
+  };
+  const Scored pushing = best(true);
+  const Scored copying = best(false);
+  ASSERT_TRUE(tiles_push(pushing.config));
+  ASSERT_EQ(strategy_of(copying.config), strategy_of<Waiting>());
+  EXPECT_FALSE(tiles_push(copying.config));
+  Waiting same_tile = std::get<Waiting>(copying.config);
+  same_tile.tile = tile_of(pushing.config);
+  EXPECT_FALSE(same_kernels(pushing.config, same_tile));
+
+  EXPECT_TRUE(taught.was_tried(problem.op, pushing.config));  // nothing was
+  taught.learn(measured(problem, copying.config, copying.time));
+  EXPECT_TRUE(taught.was_tried(problem.op, copying.config));
+  EXPECT_FALSE(taught.was_tried(problem.op, pushing.config));
+  EXPECT_TRUE(taught.was_tried(Op::gemm_all_reduce, pushing.config));
+  taught.learn(measured(problem, pushing.config, pushing.time));
+  EXPECT_TRUE(taught.was_tried(problem.op, pushing.config));
+}
+
 TEST_F(LearnedModelTest, configs_of_the_three_nearest_problems_are_adapted) {
   // Half or twice as large in one size is near; a sixteenth is far, though it is smaller.
   // A search of the subset has none of these numbers of chunks.

@@ -168,6 +168,35 @@ TEST_F(PredictedTest, KernelsThatRanArePreferredWithinTwoPercent) {
   EXPECT_GT(preferred, 0);
 }
 
+/// The answer for a problem that was not tuned, where that is predicted to be the fastest.
+TEST_F(PredictedTest, TilesPushWhereSomeDid) {
+  Expected<LearnedModel> model = learned();
+  const Problem problem{Op::all_gather_gemm, 1024, 1280, 8192, Elements::bf16, 8};
+  const auto learn = [&](bool pushing) {
+    const auto best = value_or_throw(
+        search(model->analytic(), problem, Launch::graph,
+               {.strategies = {strategy_of<Waiting>()},
+                .accepts = [&](const Config& config) { return tiles_push(config) == pushing; }}));
+    model->learn({.problem = problem,
+                  .config = best.front().config,
+                  .measured = Summary{best.front().time, best.front().time, best.front().time, 9}});
+  };
+  const auto pushes = [&](std::int64_t m) {
+    Problem other = problem;
+    other.m = m;
+    const Unmeasured known{.platform = model->analytic().platform(),
+                           .model = [&]() -> const Expected<LearnedModel>& { return model; }};
+    const Answer answer =
+        value_or_throw(answer_unmeasured(known, other, {.launch = Launch::graph}));
+    EXPECT_EQ(strategy_of(answer.config), strategy_of<Waiting>());
+    return tiles_push(answer.config);
+  };
+  learn(false);
+  EXPECT_FALSE(pushes(2048));
+  learn(true);
+  EXPECT_TRUE(pushes(2048));
+}
+
 /// The strategies of a set of bits, and their names as a question has them.
 std::pair<std::vector<Strategy>, std::string> strategies(unsigned mask) {
   std::vector<Strategy> list;
