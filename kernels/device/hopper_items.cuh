@@ -123,6 +123,10 @@ __device__ __forceinline__ void wait_for_chunk(const volatile Item& item, int ch
 __device__ __forceinline__ void tell_pushed(Item& item, int chunks) {
   publish_here(shared_address(&item.owner), static_cast<u32>(chunks));
 }
+/// The chunks that it was told of last. For the thread that tells, which has no register for them.
+__device__ __forceinline__ int told_of(const volatile Item& item) {
+  return item.owner;
+}
 /// Waits until it has been told so. This ends, because the loads, the stores and the waits for
 /// ranks of the thread that tells end.
 __device__ __forceinline__ void wait_for_pushed(Item& item, int chunks) {

@@ -99,6 +99,7 @@ struct HopperGemm {
   // wait for ranks take more of them in the first warpgroup, if the consumers can spare them.
   static constexpr bool kSpares =
       Epilogue::kAtRanks ? kConsumers == 3 || kCluster == 1 || kParts * kAccumulators < 192
+      : Feed::kTilesPush ? kParts * kAccumulators <= 96
       : Feed::kWaits     ? kConsumers == 3 && kAcross <= 240
                          : false;
   /// Whether launches may wait for chunks of columns (`may_have_chunks` in

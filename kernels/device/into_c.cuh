@@ -25,6 +25,7 @@ struct IntoC {
     u32 pass = 0;
     int segment = 0;
     for (u32 number = K::kPingPong ? consumer : 0;; number += kStride<K>) {
+      if constexpr (K::Feed::kTilesPush) push_item(launch, consumer, items, number, stages);
       const Item item = taken(items, number);
       if (item.what == kEnd) break;
       if constexpr (K::Feed::kWaits) {
@@ -36,12 +37,6 @@ struct IntoC {
       if (item.what == kTwin) {  // the last item but the end
         give_back(items, number);
         continue;
-      }
-      if constexpr (K::Feed::kTilesPush) {
-        if (warp_pushes<K>(consumer) && tile_pushes<K>(launch.feed, item)) {
-          if (K::kPingPong) wait_for_turn<K>(stages, consumer, number);
-          push_tile(launch, items, number, stages);
-        }
       }
       while (kSegments > 1 && item.index >= into.segments[segment].end) ++segment;
       const Segment& part = into.segments[kSegments > 1 ? segment : 0];

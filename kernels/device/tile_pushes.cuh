@@ -9,8 +9,12 @@
 
 namespace overlaptune::kernels::device {
 
-/// Stores every `pushers`-th step of a tile at all peers, and releases each step. It tells the
-/// scheduling warp when a chunk of columns is there, and counts the last one itself. By one thread.
+/// Stores its part of a tile's steps at the peers, and releases each step. It tells the scheduling
+/// warp when a chunk of columns is there, and counts the last one itself. By one thread.
+///
+/// The stores of a row panel are numbered `step * peers + peer`. The tile of column c has those
+/// with the numbers c, c + pushers, c + 2 * pushers and so on. So where as many tiles push as there
+/// are peers, no stage is read by more than one store.
 template <class K>
 __device__ __forceinline__ void push_tile(const Launch<K>& launch, Items<K>& items, u32 number,
                                           const Stages& stages) {
@@ -21,12 +25,8 @@ __device__ __forceinline__ void push_tile(const Launch<K>& launch, Items<K>& ite
   const int end = launch.order.k_steps;
   const int before = item.steps;
   const int row = item.row;
-  int next = item.column / K::kBlockN;  // the next step to push
-  bool pushed = false;                  // the step before: its store may still read the stage
-  int chunk = 0;                        // chunks that were told of
-  // The step at which it is told of.
-  int tells_at = rows.chunk_steps < end ? rows.chunk_steps + kArrives : end;
-  bool stored_behind = false;  // a step that lies behind that chunk has been stored
+  int peer = item.column / K::kBlockN;  // of the next store, counted on from this step's first one
+  bool pushed = false;                  // the step before: stores may still read the stage
   const auto release = [&](int step) {
     barrier_arrive(stages.empty + 8 * ((before + step) % K::kStages));
   };
@@ -34,39 +34,43 @@ __device__ __forceinline__ void push_tile(const Launch<K>& launch, Items<K>& ite
   for (int step = 0; step < end; ++step) {
     const int at = before + step;
     barrier_wait(stages.full + 8 * (at % K::kStages), at / K::kStages & 1);
+    const bool pushes = peer < rows.peers;
+    for (; peer < rows.peers; peer += rows.pushers) {
+      store(&rows.gathered[peer], stages.memory + at % K::kStages * K::kStageBytes,
+            step * K::kBlockK, row, 0);
+    }
+    peer -= rows.peers;
+    end_stores();  // a group for each step, also an empty one
+    if (!pushes) release(step);
     if (pushed) {
-      wait_for_reads<0>();
+      wait_for_reads<1>();  // this step's may go on
       release(step - 1);
     }
-    pushed = step == next;
-    if (pushed) {
-      for (int peer = 0; peer < rows.peers; ++peer) {
-        store(&rows.gathered[peer], stages.memory + at % K::kStages * K::kStageBytes,
-              step * K::kBlockK, row, 0);
-      }
-      end_stores();
-      stored_behind = step + kArrives >= tells_at;
-      next += rows.pushers;
-    } else {
-      release(step);
-    }
-    if (step == tells_at) {
-      if (stored_behind) {
-        wait_for_stores<1>();  // the last one lies behind the chunk
-      } else {
-        wait_for_stores<0>();
-      }
-      tell_pushed(item, ++chunk);
-      tells_at += rows.chunk_steps;
-      stored_behind = false;
+    pushed = pushes;
+    if (const int chunks = told_of(item) + 1; step == chunks * rows.chunk_steps + kArrives) {
+      wait_for_stores<kArrives + 1>();  // those lie behind the chunk
+      tell_pushed(item, chunks);
     }
   }
   wait_for_reads<0>();
   if (pushed) release(end - 1);
   wait_for_stores<0>();
   const int last = (end - 1) / rows.chunk_steps;
-  if (chunk < last) tell_pushed(item, last);
+  if (told_of(item) < last) tell_pushed(item, last);
   count_pushed(rows, last);
+}
+
+/// Pushes the rows of an item, if it is a tile that pushes and if the warp of this consumer does
+/// so. This is done before the warp reads the item: it has no registers to keep it meanwhile.
+template <class K>
+__device__ __forceinline__ void push_item(const Launch<K>& launch, int consumer, Items<K>& items,
+                                          u32 number, const Stages& stages) {
+  wait_for_item(items, number);
+  if (!warp_pushes<K>(consumer) || !tile_pushes<K>(launch.feed, items.items[number % kItems])) {
+    return;
+  }
+  if (K::kPingPong) wait_for_turn<K>(stages, consumer, number);
+  push_tile(launch, items, number, stages);
 }
 
 }  // namespace overlaptune::kernels::device
