@@ -96,8 +96,7 @@ struct RowsParams {
 template <int kGroups>
 struct PushedByTilesParams : RowsParams<kGroups> {
   static constexpr int kMostPeers = 7;
-  int pushers;  ///< tiles of each row panel that push, the first ones: each has every `pushers`-th
-                ///< step of k
+  int pushers;  ///< tiles of each row panel that push, the first ones: they share its stores
   int peers;
   /// The rank's own row block in the memory of the rank that is `i + 1` behind it.
   TensorMap gathered[kMostPeers];

@@ -75,10 +75,10 @@ struct ArrivingRows {
 /// Most ranks of a GEMM whose tiles push: its parameters have room for the memory of so many.
 inline constexpr int kMostRanksOfTiles = 8;
 
-/// Tiles of each row panel that push its rows, where tiles push, the first ones; each takes every
-/// `pushers`-th step of k. So many of all panels together run at once on 132 SMs if all panels are
-/// walked together: later ones would keep the peers waiting. The SMs of this GPU do not count, as
-/// all ranks must agree. `block`: the order in a row block.
+/// Tiles of each row panel that push its rows, where tiles push, the first ones; they share its
+/// stores, each of a step of k at a peer. So many of all panels together run at once on 132 SMs if
+/// all panels are walked together: later ones would keep the peers waiting. The SMs of this GPU do
+/// not count, as all ranks must agree. `block`: the order in a row block.
 [[nodiscard]] int pushers_of_panel(const TileOrder& block);
 
 /// The most tiles that push at the same time, on so many SMs.

@@ -69,7 +69,7 @@ struct PushingFactors {
 /// tile have no time to spare for a storing warp that releases stages (docs/results/kernels.md,
 /// "Tiles that push").
 PushingFactors pushing_factors(const Tile& tile, const ArrivalOrder& order, double tile_time) {
-  constexpr double kStored = 6.5e4;  // bytes per microsecond
+  constexpr double kStored = 1e5;  // bytes per microsecond
   const double held = bytes_of_pusher(order) / kStored;
   const double longer = (is_narrow(tile) ? 0.08 : 0) + held / tile_time;
   return {.pushing = 1 + longer, .own = 1 + longer * part_that_pushes(order.block)};

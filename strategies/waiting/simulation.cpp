@@ -40,7 +40,7 @@ Expected<PlannedCollective> plan_push(const Profile& profile, const Problem& pro
 
 /// For how long its stores hold a tile up that pushes (docs/results/kernels.md, "Tiles that push").
 double held_by_stores(const ArrivalOrder& order) {
-  constexpr double kStored = 6.5e4;  // bytes per microsecond
+  constexpr double kStored = 1e5;  // bytes per microsecond
   return bytes_of_pusher(order) / kStored;
 }
 
