@@ -358,17 +358,28 @@ void ModelOf<Waiting>::search(const Model::Parts& parts, const Problem& problem,
   }
 }
 
-/// The settings of NCCL's transports stand for copies, which take no CTA.
+/// The settings of NCCL's transports stand for copies, which take no CTA. By peer access the tiles
+/// push one time in four. Half of the others move whole row blocks in chunks of columns.
 std::optional<Config> ModelOf<Waiting>::draw(const Problem& problem, const CommSetting& setting,
                                              Draws& draws) const {
   const std::vector<Tile>& shape = draws.shapes.deal(draws.dice);
   Waiting config{.tile = shape[draws.dice.roll(shape.size())]};
   if (setting.transport == Transport::peer_access) {
-    config.comm_ctas = setting.comm_ctas;
+    config.comm_ctas =
+        may_push(config.tile) && draws.dice.roll(4) == 0 ? kTilesPush : setting.comm_ctas;
     config.transport = setting.transport;
+  }
+  if (tiles_push(config)) {
+    config.k_chunks = kTriedChunksOfTiles[draws.dice.roll(kTriedChunksOfTiles.size())];
+  } else if (may_have_chunks(config.tile) && draws.dice.roll(2) == 0) {
+    config.k_chunks = kTriedChunks[draws.dice.roll(kTriedChunks.size())];
   }
   config.swizzle = most_swizzle(problem, config.tile, draws.swizzles.deal(draws.dice));
   const ArrivalOrder order = arrival_order(problem, config.tile, config.swizzle);
+  if (tiles_push(config) || config.k_chunks > 1) {
+    config.wave_groups.assign(static_cast<std::size_t>(order.blocks), order.block.tiles());
+    return config;
+  }
   const std::vector<Cut> cuts = candidate_cuts(order);
   const std::size_t every = 1 + draws.dice.roll(8);
   std::vector<std::int64_t>& groups = config.wave_groups;

@@ -97,6 +97,8 @@ bool is_tried(int swizzle) {
 TEST_F(WaitingTest, nothing_drawn_at_random_is_predicted_to_be_faster_than_what_is_found) {
   Draws draws(3, fitted_->machine->platform(), Elements::bf16);
   int compared = 0;
+  int by_tiles = 0;
+  int in_chunks = 0;
   for (const Problem& problem :
        {Problem{Op::all_gather_gemm, 2048, 2048, 4096, Elements::bf16, 8},
         Problem{Op::all_gather_gemm, 8192, 7168, 2048, Elements::bf16, 8},
@@ -104,9 +106,9 @@ TEST_F(WaitingTest, nothing_drawn_at_random_is_predicted_to_be_faster_than_what_
     const auto found = value_or_throw(
         search(fitted_->model, problem, Launch::graph, {.strategies = {strategy_of<Waiting>()}}));
     const auto tiles = promising_tiles(gpu_limits(90), problem);
-    for (int i = 0; i < 800; ++i) {
-      const auto config =
-          model_of(strategy_of<Waiting>()).draw(problem, {16, Transport::ring}, draws);
+    for (int i = 0; i < 1600; ++i) {
+      const Transport transport = i % 2 == 0 ? Transport::ring : Transport::peer_access;
+      const auto config = model_of(strategy_of<Waiting>()).draw(problem, {16, transport}, draws);
       const auto& own = std::get<Waiting>(*config);
       if (!is_tried(own.swizzle) ||
           std::find(tiles.begin(), tiles.end(), own.tile) == tiles.end()) {
@@ -116,9 +118,13 @@ TEST_F(WaitingTest, nothing_drawn_at_random_is_predicted_to_be_faster_than_what_
       if (!prediction) continue;
       EXPECT_GE(prediction->time, found.front().time * (1 - 1e-9)) << to_string(*config);
       ++compared;
+      by_tiles += tiles_push(own) ? 1 : 0;
+      in_chunks += own.k_chunks > 1 ? 1 : 0;
     }
   }
-  EXPECT_GT(compared, 200);
+  EXPECT_GT(compared, 400);
+  EXPECT_GT(by_tiles, 20);
+  EXPECT_GT(in_chunks, 100);
 }
 
 /// A combination whose bound is too high would be missing in short lists: long ones have all.
