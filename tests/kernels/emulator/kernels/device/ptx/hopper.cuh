@@ -138,6 +138,7 @@ inline void end_stores() {
 }
 template <int kLeft>
 void wait_for_reads() {
+  machine->jitter();  // others overwrite meanwhile what was given back too early
   auto& groups = store_groups();
   for (std::size_t i = 0; i + 1 + kLeft < groups.size(); ++i) {
     for (emulator::LateStore& store : groups[i]) {
