@@ -47,7 +47,7 @@ __device__ __forceinline__ void push_tile(const Launch<K>& launch, Items<K>& ite
       release(step - 1);
     }
     pushed = pushes;
-    if (const int chunks = told_of(item) + 1; step == chunks * rows.chunk_steps + kArrives) {
+    if (const int chunks = told_of(item) + 1; step - kArrives == chunks * rows.chunk_steps) {
       wait_for_stores<kArrives + 1>();  // those lie behind the chunk
       tell_pushed(item, chunks);
     }
