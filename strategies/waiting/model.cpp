@@ -24,12 +24,17 @@ namespace {
 
 /// Chunks of columns that are tried. Copies: one of a chunk has the same gap as any other, so that
 /// more of them brought nothing (docs/results/2026-11-29-h200-nvlink-x2.md, "Columns in chunks").
-constexpr std::array<int, 2> kTriedChunks{2, 4};
-
-/// The same where tiles push.
-constexpr std::array<int, 5> kTriedChunksOfTiles{1, 2, 4, 8, 16};
-/// Chunks of fewer steps would be counted after the next one has been stored.
-constexpr std::int64_t kLeastStepsOfChunk = 4;
+/// Where tiles push, chunks of fewer steps would be counted after the next one has been stored.
+std::vector<int> tried_chunks(const Problem& problem, bool by_tiles) {
+  constexpr std::int64_t kLeastSteps = 4;
+  if (!by_tiles) return {2, 4};
+  std::vector<int> list{1};
+  for (const int chunks : {2, 4, 8, 16}) {
+    const std::int64_t steps = chunk_columns(problem, chunks) / block_k_of(problem.elements);
+    if (steps >= kLeastSteps) list.push_back(chunks);
+  }
+  return list;
+}
 
 /// A generated GEMM beside the arrivals, at the clock that it will run at.
 struct WaitingGemm {
@@ -214,11 +219,7 @@ std::optional<Scored> best_in_chunks(const Model::Parts& parts, const Problem& p
   const std::vector<Cut> cuts = value_or_throw(arrival_cuts(order, wave_groups));
   std::vector<std::size_t> ends(blocks - 1);
   std::iota(ends.begin(), ends.end(), 1);
-  const bool by_tiles = combination.arrivals->by_tiles();
-  for (const int chunks :
-       by_tiles ? std::span<const int>(kTriedChunksOfTiles) : std::span<const int>(kTriedChunks)) {
-    const std::int64_t steps = chunk_columns(problem, chunks) / block_k_of(problem.elements);
-    if (by_tiles && chunks > 1 && steps < kLeastStepsOfChunk) break;
+  for (const int chunks : tried_chunks(problem, combination.arrivals->by_tiles())) {
     const double time =
         start_of(parts, launch, way, ends.size() * static_cast<std::size_t>(chunks)) +
         waiting_time(arrival_problem(*combination.arrivals, combination.gemm, order, cuts, chunks),
@@ -358,8 +359,9 @@ void ModelOf<Waiting>::search(const Model::Parts& parts, const Problem& problem,
   }
 }
 
-/// The settings of NCCL's transports stand for copies, which take no CTA. By peer access the tiles
-/// push one time in four. Half of the others move whole row blocks in chunks of columns.
+/// The settings of NCCL's transports stand for copies, which take no CTA. By peer access tiles that
+/// may push do so one time in four. Half of the others that may move whole row blocks in chunks of
+/// columns.
 std::optional<Config> ModelOf<Waiting>::draw(const Problem& problem, const CommSetting& setting,
                                              Draws& draws) const {
   const std::vector<Tile>& shape = draws.shapes.deal(draws.dice);
@@ -369,14 +371,14 @@ std::optional<Config> ModelOf<Waiting>::draw(const Problem& problem, const CommS
         may_push(config.tile) && draws.dice.roll(4) == 0 ? kTilesPush : setting.comm_ctas;
     config.transport = setting.transport;
   }
-  if (tiles_push(config)) {
-    config.k_chunks = kTriedChunksOfTiles[draws.dice.roll(kTriedChunksOfTiles.size())];
-  } else if (may_have_chunks(config.tile) && draws.dice.roll(2) == 0) {
-    config.k_chunks = kTriedChunks[draws.dice.roll(kTriedChunks.size())];
+  const bool by_tiles = tiles_push(config);
+  if (by_tiles || (may_have_chunks(config.tile) && draws.dice.roll(2) == 0)) {
+    const std::vector<int> chunks = tried_chunks(problem, by_tiles);
+    config.k_chunks = chunks[draws.dice.roll(chunks.size())];
   }
   config.swizzle = most_swizzle(problem, config.tile, draws.swizzles.deal(draws.dice));
   const ArrivalOrder order = arrival_order(problem, config.tile, config.swizzle);
-  if (tiles_push(config) || config.k_chunks > 1) {
+  if (by_tiles || config.k_chunks > 1) {
     config.wave_groups.assign(static_cast<std::size_t>(order.blocks), order.block.tiles());
     return config;
   }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <map>
 #include <ostream>
 #include <random>
@@ -429,7 +430,7 @@ void Ranks::set_up() {
     peers.blocks = ranks_;
     peers.block_tiles = as_int(tiles_ / ranks_);
     peers.arrivals_count = as_int(static_cast<std::int64_t>(cuts.size()));
-    peers.chunk_steps = in_chunks ? steps_of_chunk() : as_int(problem_.k);
+    peers.chunk_steps = in_chunks ? steps_of_chunk() : std::numeric_limits<int>::max();
     peers.chunks = case_.chunks;
     peers.row_vectors = as_int(row_vectors);
     peers.pushes = as_int(pushes.pushes);
@@ -563,6 +564,8 @@ std::vector<Case> cases() {
       }
     }
   }
+  // No more steps than stages.
+  list.push_back({.ctas = 8, .steps = STAGES, .columns = 4, .pushing = 3, .chunks = 2});
   // A chunk for each step or two; chunks that end as the counts of those before come.
   list.push_back({.ctas = 8, .steps = 9, .has_barrier = false, .pushing = 2, .chunks = 9});
   list.push_back({.ctas = 8, .steps = 12, .has_barrier = false, .pushing = 3, .chunks = 6});
